@@ -190,8 +190,8 @@ def work_that_failed_goes_back_once(sender: Sender) -> None:
     request(volume_id)
     [message] = work_messages()
     for redrive in (0, 1):
-        settled = sqs_event({**message, "redrive": redrive})
-        assert sender.stack.invoke("SettleFailedImportFunction", settled) == DONE
+        redriven = sqs_event({**message, "redrive": redrive})
+        assert sender.stack.invoke("SettleFailedImportFunction", redriven) == DONE
     assert sender.world.query("SELECT status FROM volumes") == [("failed",)]
 
 

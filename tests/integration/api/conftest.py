@@ -37,12 +37,12 @@ class Held:
         return newest["id"], newest["version"]
 
     def _held(self) -> list[dict[str, Any]]:
-        spans = [{"begin": moment(hour), "end": moment(hour + 100)} for hour in (0, 200, 400, 600)]
+        spans = [{"begin": timestamp(hour), "end": timestamp(hour + 100)} for hour in (0, 200, 400, 600)]
         made = self.matter.client.post("/custody-periods", [{"deviceId": self.number, **each} for each in spans])
         return list(made.json["items"])
 
 
-def moment(hours: float) -> str:
+def timestamp(hours: float) -> str:
     """So many hours from when a device was held first, as a client writes it."""
     return (FIRST_HELD + timedelta(hours=hours)).isoformat()
 

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi import checks
 
-from tests.integration.api.conftest import Held, moment
+from tests.integration.api.conftest import Held, timestamp
 from tests.support.api.api_client import TOKENS
 from tests.support.api.wsgi_application import application
 from tools import openapi
@@ -68,7 +68,7 @@ def meeting(case: Case[Any], held: Held) -> Case[Any]:
     known |= {"custodianId": held.custodian if chance % 4 else None, "fromPeriodId": None if chance % 8 else period}
     for place, said in enumerate([case.path_parameters, case.query, *bodies(case)]):
         said.update({name: value for name, value in known.items() if name in said})
-        said.update(moments(said, chance // 2 % 1_000 + place, is_open=chance % 8 == 0))
+        said.update(timestamps(said, chance // 2 % 1_000 + place, is_open=chance % 8 == 0))
     # Most cases have the same key, or no ETag that is of a version.
     if "Idempotency-Key" in case.headers:
         case.headers["Idempotency-Key"] = str(chance)
@@ -83,9 +83,9 @@ def bodies(case: Case[Any]) -> list[dict[str, Any]]:
     return [each for each in sent if isinstance(each, dict)]
 
 
-def moments(said: Mapping[str, Any], hour: int, *, is_open: bool) -> dict[str, str | None]:
+def timestamps(said: Mapping[str, Any], hour: int, *, is_open: bool) -> dict[str, str | None]:
     """Half an hour in which the device may be held or not, or all the time from then on; transfers say so as well."""
-    values = {"begin": moment(hour), "at": moment(hour), "end": None if is_open else moment(hour + 0.5)}
+    values = {"begin": timestamp(hour), "at": timestamp(hour), "end": None if is_open else timestamp(hour + 0.5)}
     return {name: value for name, value in values.items() if name in said or (name == "end" and "at" in said)}
 
 

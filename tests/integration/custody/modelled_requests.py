@@ -129,14 +129,14 @@ def _fields(period: CustodyPeriod) -> tuple[Any, ...]:
     return period.id, period.device_id, period.begin, period.end, period.note, period.version
 
 
-def _hour(moment: datetime) -> int:
-    hours, rest = divmod(moment - DAY.replace(tzinfo=None), timedelta(hours=1))
+def _hour(timestamp: datetime) -> int:
+    hours, rest = divmod(timestamp - DAY.replace(tzinfo=None), timedelta(hours=1))
     assert not rest, "no request had minutes"
     return hours
 
 
-def _end(moment: datetime | None) -> int | None:
-    return None if moment is None or to_open_end(moment) is None else _hour(moment)
+def _end(timestamp: datetime | None) -> int | None:
+    return None if timestamp is None or to_open_end(timestamp) is None else _hour(timestamp)
 
 
 def _replayed(changes: Iterable[Any]) -> dict[int, tuple[Any, ...]]:

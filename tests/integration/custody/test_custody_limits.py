@@ -93,7 +93,7 @@ def search(elements: Sequence[dict[str, Any]]) -> tuple[str, Any]:
 
 
 def assert_off_the_index(cases: Cases, statement: str, values: Any) -> None:
-    """The index is entered at each device and the first end behind the begin: two of its columns, of 8 bytes each."""
+    """The index is entered at each device and the first end after the begin: two of its columns, of 8 bytes each."""
     with cases.database.admin.connect() as connection:
         rows = connection.exec_driver_sql(f"EXPLAIN FORMAT=TRADITIONAL {statement}", values).all()
     read = [row for row in rows if row.table == "custody_periods" and row.select_type != "INSERT"]
@@ -113,7 +113,7 @@ def test_what_overlaps_is_looked_for_off_the_index(way: str, cases: Cases, histo
 
 
 def entries_read(cases: Cases, statement: str, values: Any) -> int:
-    """How many entries of an index the server goes on to behind the first."""
+    """How many entries of an index the server goes on to after the first."""
     sql = "SHOW SESSION STATUS LIKE 'Handler_read_next'"
     with cases.database.admin.connect() as connection:
         before = int(connection.exec_driver_sql(sql).one()[1])

@@ -31,7 +31,7 @@ def once(step: Step) -> Step:
 
 
 def crossing(unit: Callable[[int, int, int, Step], None]) -> list[Exception | None]:
-    """Two transfers that take the same two rows in opposite order and meet in the middle; what became of each."""
+    """Two transfers that take the same two rows in opposite order and meet in the middle; the result of each."""
     meeting = barrier(2)
     return together(
         outcome(lambda: unit(1, 2, 10, once(meeting.wait))), outcome(lambda: unit(2, 1, 3, once(meeting.wait)))

@@ -34,8 +34,8 @@ def number(request: pytest.FixtureRequest, database: Database) -> Iterator[int]:
     """The error with which the application's next wait for a row ends."""
     database.accounts(0, 0)
     if request.param == TIMED_OUT:
-        with session() as settled:
-            settled.execute(IMPATIENT)
+        with session() as impatient:
+            impatient.execute(IMPATIENT)
         yield TIMED_OUT
         return
     with ThreadPoolExecutor(1) as pool:

@@ -36,7 +36,7 @@ def paid(reference: int) -> str | None:
     """By a locking read, which waits for a COMMIT that is still under way."""
     with session() as locking:
         look = text("SELECT id FROM toy_payments WHERE reference = :r FOR UPDATE")
-        return "settled" if locking.execute(look, {"r": reference}).first() else None
+        return "resolved" if locking.execute(look, {"r": reference}).first() else None
 
 
 pay_once = retry_on_db_conflict(resolve=paid)(insert_payment)
@@ -48,7 +48,7 @@ def effects(database: Database, reference: int) -> int:
 
 @pytest.mark.parametrize(
     ("loss", "answer"),
-    [(Loss.ANSWER, "settled"), (Loss.STEP, "settled"), (Loss.SIGHT, "settled"), (Loss.REQUEST, "paid")],
+    [(Loss.ANSWER, "resolved"), (Loss.STEP, "resolved"), (Loss.SIGHT, "resolved"), (Loss.REQUEST, "paid")],
 )
 @pytest.mark.parametrize("broken_logins", [0, 12], ids=["", "then a failover"])
 def test_the_unit_takes_effect_once_whichever_way_the_commit_was_lost(
@@ -113,10 +113,10 @@ def test_a_lost_query_is_sent_again(database: Database, proxy: CommitProxy, kill
         with session() as asking:
             if len(lookups) == 1 and killed:
                 database.query(f"KILL {connection_id(asking)}")
-            return "settled" if asking.execute(text("SELECT id FROM toy_payments FOR UPDATE")).first() else None
+            return "resolved" if asking.execute(text("SELECT id FROM toy_payments FOR UPDATE")).first() else None
 
     proxy.lose_next(Loss.ANSWER)
-    assert retry_on_db_conflict(resolve=ask)(insert_payment)(1) == "settled"
+    assert retry_on_db_conflict(resolve=ask)(insert_payment)(1) == "resolved"
     assert (len(lookups), effects(database, 1)) == (2, 1)
 
 

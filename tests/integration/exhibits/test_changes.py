@@ -32,8 +32,8 @@ def patched(exhibit_id: int, version: int, **fields: Any) -> Exhibit:
 
 def test_all_fields_of_an_exhibit_are_returned(cases: Cases) -> None:
     properties = serialize_properties({"Author": "Åsa 'x' \\ \"y\"", "Pages": "<nil>", "Empty": None})
-    moment = datetime(2001, 2, 3, 4, 5, 6, 789012)
-    exhibit = cases.exhibit("A-1", title="Memo", document_date=moment, document_properties=properties, line_no=7)
+    timestamp = datetime(2001, 2, 3, 4, 5, 6, 789012)
+    exhibit = cases.exhibit("A-1", title="Memo", document_date=timestamp, document_properties=properties, line_no=7)
     done(add_custodians, CALLER, exhibit, ["bob", "Ann"])
     response = get_exhibit(CALLER, exhibit)
     assert (response.case, response.control_number, response.title, response.line, response.version) == (
@@ -43,7 +43,7 @@ def test_all_fields_of_an_exhibit_are_returned(cases: Cases) -> None:
         7,
         2,
     )
-    assert (response.document_date, response.custodians, response.tags) == (moment, ["Ann", "bob"], [])
+    assert (response.document_date, response.custodians, response.tags) == (timestamp, ["Ann", "bob"], [])
     assert response.properties == {"Author": "Åsa 'x' \\ \"y\"", "Pages": "<nil>", "Empty": None}
     assert get_exhibit(CALLER, cases.exhibit("A-2")).properties == {}
 

@@ -60,11 +60,11 @@ def test_pages_hold_every_exhibit_once_in_byte_order(cases: Cases) -> None:
 
 
 def growing(cases: Cases) -> Callable[[str], object]:
-    """Others who add an exhibit before and one behind where the reader is."""
+    """Others who add an exhibit before and one after where the reader is."""
 
     def add(last: str) -> None:
         cases.exhibit(f"A-{last}")
-        cases.exhibit(f"{last}-behind")
+        cases.exhibit(f"{last}-after")
 
     return add
 
@@ -72,7 +72,7 @@ def growing(cases: Cases) -> Callable[[str], object]:
 def test_what_others_add_meanwhile_hides_nothing_and_repeats_nothing(cases: Cases) -> None:
     cases.exhibits(20)
     seen = list(walked(3, growing(cases)))
-    assert [number for number in seen if "behind" not in number] == [f"Case-{n:06}" for n in range(20)]
+    assert [number for number in seen if "after" not in number] == [f"Case-{n:06}" for n in range(20)]
     assert len(seen) == len(set(seen))
 
 

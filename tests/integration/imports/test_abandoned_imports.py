@@ -25,7 +25,7 @@ def no_delay(setting: Setting) -> None:
     request_messages()
 
 
-def settle(notification: Message, redrive: int | None = None) -> None:
+def deliver_dead_letter(notification: Message, redrive: int | None = None) -> None:
     """Hand a notification to the function behind the dead-letter queue."""
     message = notification if redrive is None else {**notification, "redrive": redrive}
     assert call(settle_failed_import.lambda_handler, message)
@@ -33,7 +33,7 @@ def settle(notification: Message, redrive: int | None = None) -> None:
 
 def test_a_request_that_failed_is_sent_back_once_and_can_still_be_met(world: World) -> None:
     notification = world.upload(THREE)
-    settle(notification)
+    deliver_dead_letter(notification)
     for table in ("imports", "cases", "outbox_events"):
         assert world.query(f"SELECT COUNT(*) FROM {table}") == [(0,)]
     assert world.chunk_messages() == []
@@ -47,7 +47,7 @@ def test_a_request_that_failed_is_sent_back_once_and_can_still_be_met(world: Wor
 def test_a_request_that_failed_again_is_recorded_once_with_its_reason_and_does_not_start(world: World) -> None:
     notification = world.upload(THREE)
     for _ in range(3):
-        settle(notification, redrive=1)
+        deliver_dead_letter(notification, redrive=1)
     assert call(start_import.lambda_handler, notification)
     recorded = world.query("SELECT status, failure_code, finished_at IS NOT NULL FROM imports")
     assert recorded == [("failed", "NOT_READ", 1)]
@@ -61,7 +61,7 @@ def test_an_import_that_runs_gets_messages_for_its_pending_chunks_alone(world: W
     assert call(start_import.lambda_handler, notification)
     first, *lost = world.chunk_messages()
     assert importer.import_chunk(first["import_id"], first["chunk_no"]) == "done"
-    settle(notification, redrive=1)
+    deliver_dead_letter(notification, redrive=1)
     assert world.chunk_messages() == lost
     assert len(lost) == 2
     assert world.query("SELECT status, failure_code, chunks_left FROM imports") == [("running", None, 2)]

@@ -109,8 +109,8 @@ def test_a_chunk_that_is_written_while_the_import_is_cancelled_does_not_commit(w
 
 def test_a_cancellation_waits_for_a_chunk_that_has_counted_and_counts_it(world: World, other: Connection) -> None:
     import_id = running_import()
-    settle = "UPDATE import_chunks SET status = 'done', imported = 3 WHERE import_id = :id"
-    other.execute(text(settle), {"id": import_id})
+    complete = "UPDATE import_chunks SET status = 'done', imported = 3 WHERE import_id = :id"
+    other.execute(text(complete), {"id": import_id})
     other.execute(text("UPDATE imports SET chunks_left = 0 WHERE id = :id AND status = 'running'"), {"id": import_id})
 
     def commit_once_it_is_waited_for() -> None:

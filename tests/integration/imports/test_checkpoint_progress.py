@@ -34,7 +34,7 @@ def count_stored(world: World) -> int:
     return int(count)
 
 
-def settle(request: Message) -> list[Message]:
+def deliver_dead_letter(request: Message) -> list[Message]:
     """A request that failed in every attempt; returns what is sent for it."""
     assert call(settle_failed_import.lambda_handler, request)
     return request_messages()
@@ -42,8 +42,8 @@ def settle(request: Message) -> list[Message]:
 
 def fail_twice(request: Message) -> Message:
     """A request that failed in every attempt, twice; returns the message with its progress."""
-    (first,) = settle(request)
-    (second,) = settle(first)
+    (first,) = deliver_dead_letter(request)
+    (second,) = deliver_dead_letter(first)
     return second
 
 
@@ -91,9 +91,9 @@ def test_a_split_that_progresses_is_not_given_up(world: World) -> None:
     assert second == {"import_id": import_id, "generation": 1, "redrive": 1, "progress": [bytes_read, -1, 0]}
     assert state(import_id).status == "splitting"
     stop(nothing, second, kill_at_checkpoint(world), world=world)
-    (third,) = settle(second)
+    (third,) = deliver_dead_letter(second)
     assert third["progress"] > second["progress"]
-    assert settle(third) == []
+    assert deliver_dead_letter(third) == []
     assert state(import_id).failure_code == "NOT_READ"
     assert retry(import_id).status == "splitting"
     assert call(start_import.lambda_handler, *request_messages())
@@ -105,7 +105,7 @@ def test_a_split_that_starts_over_and_gets_no_further_is_given_up(world: World, 
     second = fail_twice(request)
     setting("CHUNK_ROWS", "3")
     stop(nothing, second, kill_at_checkpoint(world), world=world)
-    assert settle(second) == []
+    assert deliver_dead_letter(second) == []
     assert state(import_id).failure_code == "NOT_READ"
 
 
@@ -121,5 +121,5 @@ def test_a_split_that_gets_further_while_it_is_given_up_is_not(world: World, mon
     monkeypatch.setattr("shell.imports.failed_imports.split_lock", lock_late)
     assert not call(settle_failed_import.lambda_handler, second)
     assert state(import_id).status == "splitting"
-    (third,) = settle(second)
+    (third,) = deliver_dead_letter(second)
     assert third["progress"] > second["progress"]

@@ -24,7 +24,7 @@ _LARGE = """
     WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < :count)
     SELECT cases.id, CONCAT('L-', n), 0, n, CONCAT('{"Body": "', REPEAT('\\\\"', 32500), '"}') FROM cases, numbers
 """
-TOO_LONG, LONG = 1406, "a title that is longer than the column became behind the application's back"
+TOO_LONG, LONG = 1406, "a title that is longer than the column became unknown to the application"
 
 
 def write_rows(count: int, version: str) -> bytes:

@@ -11,7 +11,7 @@ from tests.support.application.driver import World
 from tests.support.imports.row_outcomes import accounts
 
 TOO_LONG = 1406
-LONG = "a title that is longer than the column became behind the application's back"
+LONG = "a title that is longer than the column became unknown to the application"
 HEADER = "Control Number,Title,Custodian\r\n"
 
 

@@ -91,7 +91,7 @@ def test_poison_is_dead_lettered_and_no_longer_blocks_its_aggregate(
     append(1, 2, aggregate="a")
     topic.failing = {1: POISON}
     assert tried(database, MAX_REFUSALS - 1) == 0
-    assert tried(database, 1) == 1, "the one behind it"
+    assert tried(database, 1) == 1, "the one after it"
     assert [tuple(row) for row in database.query(PARKED)] == [("a", MAX_REFUSALS, None)]
     (line,) = [line for line in log.lines() if line["message"] == "event dead-lettered"]
     assert (line["level"], line["type"]) == ("ERROR", "thing.happened")

@@ -182,4 +182,4 @@ def test_documents_are_listed_with_their_numbers_page_by_page(world: World) -> N
         assert [item["controlNumber"] for item in items] == numbers
         assert [item["batesBegin"] for item in items] == [f"ACME{start + place:07}" for place in range(7)]
         assert {item["status"] for item in items} == {"produced"}
-    assert [item["position"] for item in items] == list(range(7, 14)), "of one volume, behind the first"
+    assert [item["position"] for item in items] == list(range(7, 14)), "of one volume, after the first"

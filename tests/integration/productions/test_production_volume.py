@@ -58,8 +58,13 @@ def test_the_dat_says_what_the_exhibits_say(world: World) -> None:
 
 
 def test_dates_are_written_as_precise_as_they_are(world: World) -> None:
-    moment, day = datetime(2001, 2, 1, 12, 30), datetime(2001, 2, 2)
-    dates: dict[str, Any] = {"document_date": moment, "date_sent": moment, "date_received": day, "date_modified": day}
+    timestamp, day = datetime(2001, 2, 1, 12, 30), datetime(2001, 2, 2)
+    dates: dict[str, Any] = {
+        "document_date": timestamp,
+        "date_sent": timestamp,
+        "date_received": day,
+        "date_modified": day,
+    }
     exhibit(world, "A", **dates, date_precision="UTD-D", properties={"Last Modified Date": "2/2/2001"})
     exhibit(world, "B", document_date=day, date_precision="D----")
     first, second = dat_of(world, written(properties=["Last Modified Date"]))

@@ -19,7 +19,7 @@ def test_many_contenders_fill_every_slot_and_never_more(store: Store) -> None:
 
     def contender() -> None:
         start.wait()
-        with with_semaphore_lock("contest", PATIENCE_S, limit=limit, wait_s=PATIENCE_S) as slot:
+        with with_semaphore_lock("contended", PATIENCE_S, limit=limit, wait_s=PATIENCE_S) as slot:
             assert slot.outcome is SemaphoreOutcome.ACQUIRED
             with judge.inside():
                 # No holder leaves before all slots were taken once: then all slots can be used.

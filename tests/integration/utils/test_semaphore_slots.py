@@ -138,7 +138,7 @@ def fencing_token() -> int:
 
 def test_fences_grow_even_if_the_server_forgets_everything_or_its_clock_goes_back(store: Store) -> None:
     fences = [fencing_token(), fencing_token()]
-    store.forget()
+    store.delete()
     fences += [fencing_token(), fencing_token()]
     assert fences == sorted(set(fences))
     assert fences[0] > 1_700_000_000_000_000

@@ -17,12 +17,12 @@ from tests.integration.volumes.volume_requests import (
     FILES,
     bodies,
     build_zip,
+    deliver_dead_letter,
     drain,
     import_rows,
     process,
     request,
     run,
-    settle,
     state,
     upload_zip,
     versions,
@@ -177,9 +177,9 @@ def test_a_unit_that_fails_in_every_attempt_fails_the_volume_which_can_be_retrie
     world: World, small_pages: None
 ) -> None:
     volume_id, (message, other) = listed(world)
-    assert settle(message)
+    assert deliver_dead_letter(message)
     assert state(volume_id).status == VolumeStatus.EXPANDING
-    assert settle({**message, "redrive": 1})
+    assert deliver_dead_letter({**message, "redrive": 1})
     found = state(volume_id)
     assert (found.status, found.failure_code) == (VolumeStatus.FAILED, "NOT_EXPANDED")
     assert "DATA/load.dat" in str(found.failure_message)
@@ -192,7 +192,7 @@ def test_a_unit_that_fails_in_every_attempt_fails_the_volume_which_can_be_retrie
 
 def test_a_dead_letter_of_an_earlier_generation_fails_nothing(world: World) -> None:
     volume_id, (message,) = listed(world)
-    assert settle({**message, "redrive": 1, "generation": message["generation"] - 1})
+    assert deliver_dead_letter({**message, "redrive": 1, "generation": message["generation"] - 1})
     assert state(volume_id).status == VolumeStatus.EXPANDING
 
 
@@ -200,7 +200,7 @@ def test_a_listing_that_fails_in_every_attempt_fails_the_volume(world: World) ->
     volume_id = upload_zip(world)
     request(volume_id)
     (message,) = work_messages()
-    assert settle({**message, "redrive": 1})
+    assert deliver_dead_letter({**message, "redrive": 1})
     assert state(volume_id).failure_code == "NOT_LISTED"
     run(volume_id)
     check_whole(world, volume_id)

@@ -18,11 +18,11 @@ from shell.volumes import hashing
 from shell.volumes.units import record_unit
 from tests.integration.volumes.volume_requests import (
     FILES,
+    deliver_dead_letter,
     drain,
     process,
     request,
     run,
-    settle,
     state,
     stored,
     upload,
@@ -155,7 +155,7 @@ def test_an_outage_is_a_retry_and_a_unit_that_never_succeeds_fails_the_volume(
         assert not process(first)
     assert state(volume_id).status == VolumeStatus.HASHING
     assert process(*others)
-    assert settle({**first, "redrive": 1})
+    assert deliver_dead_letter({**first, "redrive": 1})
     found = state(volume_id)
     assert (found.status, found.failure_code, found.imports) == (VolumeStatus.FAILED, "NOT_HASHED", [])
     assert run(volume_id, **VERIFIED).status == VolumeStatus.READY

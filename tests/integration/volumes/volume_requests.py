@@ -134,7 +134,7 @@ def finish_imports(world: World) -> None:
         complete_imports()
 
 
-def settle(message: Message) -> bool:
+def deliver_dead_letter(message: Message) -> bool:
     """Deliver a dead letter."""
     return call(settle_failed_import.lambda_handler, message)
 

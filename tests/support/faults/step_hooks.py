@@ -1,4 +1,4 @@
-"""Do something at each step of the application in this process: at a statement, before a COMMIT, or behind it."""
+"""Do something at each step of the application in this process: at a statement, before a COMMIT, or after it."""
 
 from __future__ import annotations
 

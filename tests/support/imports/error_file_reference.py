@@ -38,7 +38,7 @@ class Form:
         return cls(truth.delimiter, truth.qualifier, quoted, spare, cr_ends, truth.has_header)
 
     def insert(self, text: str, cell: str) -> str:
-        """The text of a record with a cell behind its last one, but for the blank one of a spare delimiter.
+        """The text of a record with a cell after its last one, but for the blank one of a spare delimiter.
 
         The blank cell of a header may hold white space.
         """

@@ -51,8 +51,8 @@ def column_name(truth: Truth, role: Role) -> str | None:
 
 def _assert_counts(world: Queried, import_id: int, got: Accounts, truth: Truth, unchanged: Collection[int]) -> None:
     counts = got.counts
-    settled = counts["imported"] + counts["unchanged"] + counts["updated"] + counts["rejected"]
-    assert counts["rows_seen"] == settled == truth.rows_seen
+    finished = counts["imported"] + counts["unchanged"] + counts["updated"] + counts["rejected"]
+    assert counts["rows_seen"] == finished == truth.rows_seen
     assert counts["rejected"] == len(truth.rejected)
     assert counts["unchanged"] == len(unchanged)
     assert counts["imported"] == len(truth.imported) - len(unchanged)

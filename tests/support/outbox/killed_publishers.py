@@ -80,8 +80,8 @@ def _publish(environment: Mapping[str, str], point: int, throttled: str) -> None
     fate, ours = Fate(point), session.engine()
     with ours.connect():
         pass
-    for moment in ("before_cursor_execute", "after_cursor_execute", "commit"):
-        event.listen(ours, moment, fate)
+    for point in ("before_cursor_execute", "after_cursor_execute", "commit"):
+        event.listen(ours, point, fate)
     topic = RecordingTopic(create_engine(ours.url, isolation_level="READ COMMITTED"), throttled, fate)
     setattr(sns, "sns", lambda: topic)  # noqa: B010 - it is not the module's own name
     publish_pending()

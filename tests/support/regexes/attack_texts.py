@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tests.support.regexes.step_counts import compile_node, parse
 
-# Runs of these are tried behind every beginning, whatever the pattern has.
+# Runs of these are tried after every beginning, whatever the pattern has.
 CHARACTERS = (" ", "a", "A", "1", ",", ";", '"', ".", "-", "/", "\\", "\r", "\n", ":", "\u00fe")
 # What follows the run: nothing, something that no pattern ends with, and something that its end could match.
 ENDS = ("", "!", "\n", "a1", '"x')

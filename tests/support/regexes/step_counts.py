@@ -74,7 +74,7 @@ class StepCounter:
         return self._steps
 
     def _find(self, *, once: bool) -> Iterator[tuple[int, int]]:
-        """Yield the spans of the first match or of all; behind an empty match the next one is not empty there."""
+        """Yield the spans of the first match or of all; after an empty match the next one is not empty there."""
         place = 0
         while place <= len(self._text):
             self._steps += 1

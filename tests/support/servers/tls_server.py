@@ -26,7 +26,7 @@ from tests.support.faults.tcp_proxy import HEADER, TcpProxy, packets, pass_on
 
 DAY = timedelta(days=1)
 SSL = 0x0800
-# Of the greeting behind its protocol's version and the server's: connection id, 8 bytes of a challenge, and a filler.
+# Of the greeting after its protocol's version and the server's: connection id, 8 bytes of a challenge, and a filler.
 BEFORE_CAPABILITIES = 13
 
 

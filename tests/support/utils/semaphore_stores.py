@@ -26,7 +26,7 @@ class InRedis:
         """Of the one holder."""
         return self._client.pttl(self._key("holders")) / 1000
 
-    def forget(self) -> None:
+    def delete(self) -> None:
         """Lose everything, as after a restart."""
         self._client.flushall()
 
@@ -52,7 +52,7 @@ class InDatabase:
         left = "SELECT TIMESTAMPDIFF(MICROSECOND, NOW(6), expires_at) FROM semaphore_holders"
         return float(self._world.query(left)[0][0]) / 1_000_000
 
-    def forget(self) -> None:
+    def delete(self) -> None:
         self._world.query("DELETE FROM semaphore_holders")
         self._world.query("DELETE FROM semaphores")
 

@@ -69,7 +69,7 @@ def read_file(
     cuts: Iterable[int] = (),
     stops: bool = False,
 ) -> Reading:
-    """Split a file that is fed in the blocks between the cuts, and settle its layout.
+    """Split a file that is fed in the blocks between the cuts, and complete its layout.
 
     With `stops`, another splitter goes on after every block where the state can be exported.
     """

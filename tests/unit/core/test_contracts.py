@@ -75,7 +75,7 @@ BAD_TAGS = ["", " x", "x ", "a\nb", "a\0b", "a\x7fb", "x" * 501]
 NO_IDS: list[object] = ["7", True, 7.0, 1.5, 0, -1, 2**53, [7], {}]
 NO_NOTES: list[object] = ["", "x" * 1_001, "👍" * 1_001, 5, True, ["x"], "\ud800", "x\udfff"]
 NO_NOTES += [f"a{sign}b" for sign in "\0\x01\x0b\x1b\x7f\x85"]
-NO_MOMENTS: list[object] = [True, 1795273200, 1795273200.5, "", "1795273200", "2026-11-21T15:00", []]
+NO_TIMESTAMPS: list[object] = [True, 1795273200, 1795273200.5, "", "1795273200", "2026-11-21T15:00", []]
 NO_PREFIXES = [
     "",
     "ACME1",
@@ -97,8 +97,8 @@ NO_PREFIXES = [
 NO_VOLUMES = ["", "a.b", "..", "a/b", "a\\b", "V OL", "-V", "V-", "_V", "x" * 65, "é", "V\n", 1]
 REVISED = {
     "custodianId": NO_IDS,
-    "begin": NO_MOMENTS,
-    "end": [*NO_MOMENTS, "9999-12-31T00:00:00Z"],
+    "begin": NO_TIMESTAMPS,
+    "end": [*NO_TIMESTAMPS, "9999-12-31T00:00:00Z"],
     "note": NO_NOTES,
 }
 REFUSED: dict[Model, dict[str, list[Any]]] = {
@@ -116,7 +116,7 @@ REFUSED: dict[Model, dict[str, list[Any]]] = {
     NewPeriod: {
         **REVISED,
         "deviceId": [*NO_IDS, None],
-        "begin": [*NO_MOMENTS, None],
+        "begin": [*NO_TIMESTAMPS, None],
         **{name: [1] for name in ("id", "version", "tenantId", "device_id", "DeviceId", "custodian", "")},
     },
     PeriodPatch: REVISED | {name: [1] for name in ("deviceId", "version", "tenantId", "custodian")},

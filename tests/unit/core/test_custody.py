@@ -24,7 +24,7 @@ from core.custody import (
 from core.timestamps import FIRST_YEAR, LAST_YEAR, TIMESTAMP_PATTERN, format_timestamp, parse_timestamp
 
 THREE = datetime(2026, 11, 21, 15)
-MOMENTS = [
+TIMESTAMPS = [
     ("2026-11-21T15:00:00Z", THREE),
     ("2026-11-21T15:00Z", THREE),
     ("2026-11-21T16:00+01:00", THREE),
@@ -45,9 +45,9 @@ MOMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "moment"), MOMENTS)
-def test_a_moment_is_the_instant_that_its_offset_makes_it(text: str, moment: datetime) -> None:
-    assert parse_timestamp(text) == moment
+@pytest.mark.parametrize(("text", "timestamp"), TIMESTAMPS)
+def test_a_timestamp_is_the_instant_that_its_offset_makes_it(text: str, timestamp: datetime) -> None:
+    assert parse_timestamp(text) == timestamp
 
 
 NO_FORM = [
@@ -56,11 +56,11 @@ NO_FORM = [
     *("2026-11-21T15:00:00.1234567Z", "2026-11-21T15:00+01", "2026-11-21T15:00+0100", "2026-11-21T15:00+01:00:30"),
     *("2026-11-21t15:00z", " 2026-11-21T15:00Z", "2026-11-21T15:00Z\n", "12026-11-21T15:00Z", "-2026-11-21T15:00Z"),
     *("2026-11-21T15:00−01:00", "２０２６-11-21T15:00Z", "2026-11-2١T15:00Z"),
-    # What no clock shows; Python would read some of it as another moment.
+    # What no clock shows; Python would read some of it as another timestamp.
     *("2026-11-21T24:00Z", "2026-11-21T24:00:00Z", "2026-11-21T25:00Z", "2026-11-21T15:60Z", "2026-12-31T23:59:60Z"),
     *("2026-11-21T15:00+24:00", "2026-11-21T15:00+05:60", "2026-11-21T15:00-00:99"),
 ]
-NO_MOMENT = [
+NO_TIMESTAMP = [
     *("2026-02-30T00:00Z", "2025-02-29T00:00Z", "2026-13-01T00:00Z", "2026-00-10T00:00Z", "2026-11-00T00:00Z"),
     *("0000-01-01T00:00Z", "0001-01-01T00:00+14:00", "9999-12-31T23:30-01:00"),
 ]
@@ -69,7 +69,7 @@ NO_YEAR = ["9999-01-01T00:00Z", "9998-12-31T23:30-01:00", "0999-12-31T23:59:59Z"
 
 REFUSED = {
     r"^send an ISO 8601 timestamp with an offset, such as ": NO_FORM,
-    r"^this date does not exist; send ": NO_MOMENT,
+    r"^this date does not exist; send ": NO_TIMESTAMP,
     r"^send a timestamp between the years 1000 and 9998 \(UTC\)": NO_YEAR,
 }
 
@@ -92,15 +92,15 @@ RECORDABLE = st.datetimes(datetime(FIRST_YEAR, 1, 2), datetime(LAST_YEAR, 12, 30
 
 
 @given(RECORDABLE, st.integers(-1_439, 1_439))
-def test_every_moment_is_read_back_to_the_microsecond_from_any_offset(moment: datetime, minutes: int) -> None:
-    there = moment.replace(tzinfo=UTC).astimezone(timezone(timedelta(minutes=minutes)))
-    assert parse_timestamp(there.isoformat()) == moment
-    assert parse_timestamp(format_timestamp(moment)) == moment
+def test_every_timestamp_is_read_back_to_the_microsecond_from_any_offset(timestamp: datetime, minutes: int) -> None:
+    there = timestamp.replace(tzinfo=UTC).astimezone(timezone(timedelta(minutes=minutes)))
+    assert parse_timestamp(there.isoformat()) == timestamp
+    assert parse_timestamp(format_timestamp(timestamp)) == timestamp
     assert format_timestamp(THREE) == "2026-11-21T15:00:00Z"
 
 
 @given(st.from_regex(TIMESTAMP_PATTERN, fullmatch=True) | st.text(max_size=30))
-def test_a_text_gives_a_moment_that_can_be_recorded_or_a_value_error(text: str) -> None:
+def test_a_text_gives_a_timestamp_that_can_be_recorded_or_a_value_error(text: str) -> None:
     with suppress(ValueError):
         assert FIRST_YEAR <= parse_timestamp(text).year <= LAST_YEAR
 

@@ -21,7 +21,7 @@ from tests.unit.core.file_reading import read_file
 
 NEW_YORK = "America/New_York"
 # The date cell, the time cell, the zone; the value, the precision and the warning.
-MOMENTS: list[tuple[str, str, str | None, datetime | None, str, str | None]] = [
+TIMESTAMPS: list[tuple[str, str, str | None, datetime | None, str, str | None]] = [
     ("5/6/2020", "", None, datetime(2020, 5, 6), "D", None),
     ("5/6/2020", "", "Pacific/Kiritimati", datetime(2020, 5, 6), "D", None),
     ("20200506", "  ", NEW_YORK, datetime(2020, 5, 6), "D", None),
@@ -60,8 +60,8 @@ MOMENTS: list[tuple[str, str, str | None, datetime | None, str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "time", "zone", "value", "precision", "code"), MOMENTS)
-def test_a_date_and_its_time_are_one_moment_as_precise_as_they_are_written(
+@pytest.mark.parametrize(("text", "time", "zone", "value", "precision", "code"), TIMESTAMPS)
+def test_a_date_and_its_time_are_one_timestamp_as_precise_as_they_are_written(
     text: str, time: str, zone: str | None, value: datetime | None, precision: str, code: str | None
 ) -> None:
     found = read_moment(DateColumn("date_sent", 3, "MDY", zone, 4), text, time)
@@ -70,7 +70,7 @@ def test_a_date_and_its_time_are_one_moment_as_precise_as_they_are_written(
     assert found.problem is None or found.problem.column == (4 if code == "INVALID_TIME" else 3)
 
 
-@pytest.mark.parametrize(("text", "time", "zone", "value", "precision", "code"), MOMENTS)
+@pytest.mark.parametrize(("text", "time", "zone", "value", "precision", "code"), TIMESTAMPS)
 def test_what_a_production_writes_is_read_as_the_same_date(
     text: str, time: str, zone: str | None, value: datetime | None, precision: str, code: str | None
 ) -> None:

@@ -34,15 +34,15 @@ def split(blocks: Iterator[bytes], limit: int = LIMIT) -> tuple[list[Chunk], Spl
 
 @pytest.mark.parametrize("limit", [LIMIT, MAX_RECORD_BYTES])
 def test_a_line_over_the_limit_is_passed_over_and_its_neighbours_are_read(limit: int) -> None:
-    before, middle, behind = b"1,a,b\n2,c,", b"x" * (limit // 16), b"\n3,d,e\n"
-    chunks, splitter, peak = split(iter([before, *[middle] * 40, behind]), limit)
+    before, middle, after = b"1,a,b\n2,c,", b"x" * (limit // 16), b"\n3,d,e\n"
+    chunks, splitter, peak = split(iter([before, *[middle] * 40, after]), limit)
     spans = [(chunk.first_line, chunk.last_line, chunk.row_count) for chunk in chunks]
     assert spans == [(2, 2, 1), (3, 3, 1), (4, 4, 1)]
     large = chunks[1]
     assert large.byte_start == len(HEADER) + 6
     assert large.byte_end - large.byte_start == 4 + 40 * len(middle) + 1
     assert large.sha256 == hashlib.sha256(b"2,c," + middle * 40 + b"\n").digest()
-    assert splitter.sha256 == hashlib.sha256(HEADER + before + middle * 40 + behind).digest()
+    assert splitter.sha256 == hashlib.sha256(HEADER + before + middle * 40 + after).digest()
     assert splitter.ids == [("1", 2), ("3", 4)]
     # What is held of a record, as bytes, as text and as lines, before it is given up.
     assert peak < 12 * limit

@@ -1,4 +1,4 @@
-"""A record whose quoting is damaged is lost; the one behind it is not, and no text makes reading slow."""
+"""A record whose quoting is damaged is lost; the one after it is not, and no text makes reading slow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUOTED_HEADER = b'"Control Number","Title","Note"\n'
 
 
 def cells_of(*lines: str, header: bytes = HEADER) -> list[list[str] | None]:
-    """What is read of the lines behind a header of three columns, as it is whatever the blocks and chunks."""
+    """What is read of the lines after a header of three columns, as it is whatever the blocks and chunks."""
     data = header + "\n".join(lines).encode()
     cells = read_file(data).cells
     assert cells == read_file(data, chunk_rows=1, cuts=every(1, data)).cells
@@ -65,7 +65,7 @@ READ: dict[str, tuple[list[str], Cells]] = {
     "a quote inside a cell": (['1,"a"b,c', "2,d,e", '3,f,"g"'], [None, ["2", "d", "e"], ["3", "f", "g"]]),
     "a quote in a bare cell": (['1,5" pipe,a', '2,b"c"d,e"'], [["1", '5" pipe', "a"], ["2", 'b"c"d', 'e"']]),
     "doubled quotes": (['1,"a""b",""""', '2,"""",""'], [["1", 'a"b', '"'], ["2", '"', ""]]),
-    "spaces behind a closing quote": (['1,"a" ,"b"  ', '2,"c",d'], [["1", "a", "b"], ["2", "c", "d"]]),
+    "spaces after a closing quote": (['1,"a" ,"b"  ', '2,"c",d'], [["1", "a", "b"], ["2", "c", "d"]]),
     # Taken for a record of its own, the second line would be an exhibit that was not produced.
     "a wrong number of cells": (['1,"a', 'ledger,policy"', "3,d,e"], [["1", "a\nledger,policy"], ["3", "d", "e"]]),
     "the last record, a quote": (["1,a,b", '2,"'], [["1", "a", "b"], None]),
@@ -73,7 +73,7 @@ READ: dict[str, tuple[list[str], Cells]] = {
     "the last record, more lines": (["1,a,b", '2,"b,c', "more", "and more"], [["1", "a", "b"], None]),
     "lines that continue": (['1,"a', "second line", "third, line", "2,b,c"], [None, ["2", "b", "c"]]),
     "a bare CR": (["1,a\rb,c", '2,"d\re",f'], [["1", "a\rb", "c"], ["2", "d\re", "f"]]),
-    "a bare CR behind a damaged cell": (['1,"a\rb,c', "2,d,e"], [None, ["2", "d", "e"]]),
+    "a bare CR after a damaged cell": (['1,"a\rb,c', "2,d,e"], [None, ["2", "d", "e"]]),
     "an empty quoted cell between damaged records": (
         ['1,"x', "2,b,c", '""', "3,d,e", '4,"f"g'],
         [None, ["2", "b", "c"], [""], ["3", "d", "e"], None],

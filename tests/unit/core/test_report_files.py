@@ -146,7 +146,7 @@ def test_what_rejected_rows_do_not_show_is_in_their_options(case: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
 def test_rows_behind_a_header_with_the_only_accents_of_a_file_are_read_alike(encoding: str) -> None:
-    """A header that says cp1252 says so of the rows behind it; the error file is UTF-8, and its options say so."""
+    """A header that says cp1252 says so of the rows after it; the error file is UTF-8, and its options say so."""
     text = "DOCID,Größe,Übersicht\n1,a,b\n"
     layout = read_file(text.encode(encoding), {"columns": {"Größe": "title"}}).layout
     assert (layout.encoding, layout.names) == (encoding, ("DOCID", "Größe", "Übersicht"))

@@ -62,7 +62,7 @@ class Split:
 
     @property
     def tail(self) -> str:
-        """What stands behind the last chunk."""
+        """What stands after the last chunk."""
         return self.text(self.chunks[-1].byte_end if self.chunks else 0)
 
 
@@ -176,7 +176,7 @@ FOUR = [(1, 1, 1), (2, 2, 1), (3, 3, 1), (4, 4, 1)]
 
 @pytest.mark.parametrize("view", ["utf-16-le", "utf-16-be"])
 def test_a_block_may_end_in_the_middle_of_a_character(view: str) -> None:
-    """Half of a code unit that went with a record over the limit would hide every line end behind it."""
+    """Half of a code unit that went with a record over the limit would hide every line end after it."""
     made = split("1,a\n2," + "x" * 100 + "\n3,b\n4,c\n", 60, 1, view=view, chunk_rows=1)
     assert spans(made) == FOUR
     for block in (1, 3, 5, 7):

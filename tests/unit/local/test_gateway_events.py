@@ -58,7 +58,7 @@ DOCUMENTED: dict[str, Any] = {
     "isBase64Encoded": False,
 }
 # The sample's two times differ by days: each is read in its own timestamp.
-MOMENT = datetime.fromtimestamp(1583348638.390, UTC)
+TIMESTAMP = datetime.fromtimestamp(1583348638.390, UTC)
 
 
 def request(**changes: Any) -> HttpRequest:
@@ -69,7 +69,7 @@ def request(**changes: Any) -> HttpRequest:
 def event(claims: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
     payload = request(**changes)
     route = ApiRoute("Function", payload.method, "/my/{parameter1}")
-    return build_event(payload, RouteMatch(route, {"parameter1": "path"}), claims or {}, "id", MOMENT)
+    return build_event(payload, RouteMatch(route, {"parameter1": "path"}), claims or {}, "id", TIMESTAMP)
 
 
 def test_the_event_is_the_documented_one() -> None:

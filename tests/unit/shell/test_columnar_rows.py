@@ -111,24 +111,24 @@ def test_any_cells_come_out_alike_whichever_columns_were_widened(
     assert_alike(records(rows, lines), replace(narrow, exhibits=exhibits, names=names))
 
 
-MOMENTS = st.sampled_from(
+TIMESTAMPS = st.sampled_from(
     [
         *("", " ", "0", "1/2/2003", "11/1/2020", "3/8/2020 0:00", "3/8/2020 2:30", "11/1/2020 1:30", "1/1/1000 0:30"),
         *("14:30", "1:30", "1:30 Z", "now", "2001-02-03T04:05:06Z", "12/31/9999 23:00", "31/1/2020", "1/2/2003®"),
     ]
 )
-DATED_ROWS = st.lists(st.tuples(*[MOMENTS] * 4), min_size=1, max_size=8)
+DATED_ROWS = st.lists(st.tuples(*[TIMESTAMPS] * 4), min_size=1, max_size=8)
 
 
 @given(
-    moments=DATED_ROWS,
+    timestamps=DATED_ROWS,
     fields=st.sampled_from([EVENTS, WITH_OWN]),
     zone=st.sampled_from([None, "America/New_York"]),
     hashed=st.sampled_from([None, 1, 2, 6]),
     orders=st.sampled_from([{}, {"date_received": "DMY"}]),
 )
 def test_any_dates_and_times_come_out_alike(
-    moments: list[tuple[str, ...]],
+    timestamps: list[tuple[str, ...]],
     fields: Sequence[str | None],
     zone: str | None,
     hashed: int | None,
@@ -136,7 +136,7 @@ def test_any_dates_and_times_come_out_alike(
 ) -> None:
     rows = [
         (f"Id {line}", first, second, "", "", "", third, "", fourth, "")
-        for line, (first, second, third, fourth) in enumerate(moments)
+        for line, (first, second, third, fourth) in enumerate(timestamps)
     ]
     of_file = replace(layout(fields), time_zone=zone, hashed_date=hashed, date_orders=orders)
     assert_alike(records(rows), coercer(of_file))

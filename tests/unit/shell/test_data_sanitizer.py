@@ -26,25 +26,25 @@ def text_column(octets: int, charset: str = "utf8mb4") -> ColumnLimit:
     return ColumnLimit(None, octets, charset, f"{charset}_bin")
 
 
-def fitted(value: str, limit: ColumnLimit) -> str:
+def coerced(value: str, limit: ColumnLimit) -> str:
     return coerce_text(value, limit)[0]
 
 
 def test_varchar_counts_characters_and_text_counts_bytes() -> None:
-    assert fitted("éééé", varchar(4)) == "éééé"
-    assert fitted("éééé", text_column(4)) == "éé"
-    assert fitted("日本語", varchar(2)) == "日本"
-    assert fitted("日本語", text_column(8)) == "日本"
+    assert coerced("éééé", varchar(4)) == "éééé"
+    assert coerced("éééé", text_column(4)) == "éé"
+    assert coerced("日本語", varchar(2)) == "日本"
+    assert coerced("日本語", text_column(8)) == "日本"
     # The negative control: cut to as many characters as the column has bytes, it would overflow.
     value = "é" * 70_000
     assert utf8_length(value[:65_535]) > 65_535
-    assert utf8_length(fitted(value, text_column(65_535))) == 65_534
+    assert utf8_length(coerced(value, text_column(65_535))) == 65_534
 
 
 def test_cutting_code_points_would_split_a_family() -> None:
     """The negative control: a slice leaves a smaller family, that is not in the text."""
     assert ("x" + FAMILY)[:4] == "x👨\u200d👩"
-    assert fitted("x" + FAMILY, varchar(4)) == "x"
+    assert coerced("x" + FAMILY, varchar(4)) == "x"
 
 
 CHANGED: list[tuple[str, ColumnLimit, str, list[tuple[str, int]]]] = [

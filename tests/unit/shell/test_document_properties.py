@@ -48,7 +48,7 @@ def column(octets: int = TEXT_COLUMN_BYTES, charset: str = "utf8mb4") -> ColumnL
     return ColumnLimit(None, octets, charset, f"{charset}_general_ci")
 
 
-def fitted(properties: Properties, limit: ColumnLimit) -> dict[str, str | None]:
+def coerced(properties: Properties, limit: ColumnLimit) -> dict[str, str | None]:
     stored, _ = coerce_properties(properties, limit)
     return parse_properties(stored or serialize_properties({}))
 
@@ -84,13 +84,13 @@ def test_no_properties_are_nothing() -> None:
 
 
 def test_what_some_exporters_write_for_nothing_becomes_null() -> None:
-    assert fitted({"a": "<nil>", "b": "<NIL>", "c": "x<nil>"}, column()) == {"a": None, "b": "<NIL>", "c": "x<nil>"}
+    assert coerced({"a": "<nil>", "b": "<NIL>", "c": "x<nil>"}, column()) == {"a": None, "b": "<NIL>", "c": "x<nil>"}
     assert (_sanitize_value("<nil>"), _sanitize_value("x"), _sanitize_value(None)) == (None, "x", None)
 
 
 def test_lone_surrogates_are_taken_out_for_the_driver_would_refuse_them() -> None:
     assert _normalize_encoding("a\udce9b") == "ab"
-    assert fitted({"a": "x\ud800y"}, column()) == {"a": "xy"}
+    assert coerced({"a": "x\ud800y"}, column()) == {"a": "xy"}
     assert (_normalize_encoding("é"), _normalize_encoding(None)) == ("é", None)
 
 
@@ -163,7 +163,7 @@ def test_what_comes_back_fits_and_every_change_is_reported(
 
 def test_wide_characters_are_removed_where_the_column_lacks_them_and_kept_where_not() -> None:
     properties = {"a": "x😀y", "b": "日"}
-    assert fitted(properties, column()) == properties
+    assert coerced(properties, column()) == properties
     stored, changes = coerce_properties(properties, column(charset="utf8mb3"))
     assert parse_properties(stored or "") == {"a": "xy", "b": "日"}
     assert [(change.code, change.name, change.stored_bytes) for change in changes] == [("CHARACTERS_REMOVED", "a", 2)]
@@ -171,7 +171,7 @@ def test_wide_characters_are_removed_where_the_column_lacks_them_and_kept_where_
 
 def test_a_column_whose_name_loses_an_emoji_hides_no_other() -> None:
     for arranged in permutations([("Note", "1"), ("Note😀", "2"), ("Note🎉", "3")]):
-        found = fitted(dict(arranged), column(charset="utf8mb3"))
+        found = coerced(dict(arranged), column(charset="utf8mb3"))
         assert found["Note"] == "1"
         assert sorted(map(str, found.values())) == ["1", "2", "3"]
 

@@ -1,4 +1,4 @@
-"""Garbage is looked for again behind the block, whatever happened in it."""
+"""Garbage is looked for again after the block, whatever happened in it."""
 
 from __future__ import annotations
 

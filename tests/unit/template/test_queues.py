@@ -58,8 +58,8 @@ def test_where_messages_end_and_where_they_may_be_stuck_an_alarm_looks(deployed:
         for dimension in alarm.get("Dimensions", [])
         if dimension["Name"] == "QueueName" and alarm["Threshold"] == 0
     }
-    settled = {"ImportRequestsDeadLetterQueue", "ImportChunksDeadLetterQueue"}
-    assert watched == last_stops(deployed) | settled
+    redriven = {"ImportRequestsDeadLetterQueue", "ImportChunksDeadLetterQueue"}
+    assert watched == last_stops(deployed) | redriven
 
 
 def test_what_sns_may_not_deliver_is_kept(deployed: Deployed) -> None:

@@ -76,7 +76,7 @@ def fail_second(world: World, import_id: int) -> Undo:
     return get_undo(CALLER, import_id)
 
 
-def settle(message: Message, redrive: int = 1) -> bool:
+def deliver_dead_letter(message: Message, redrive: int = 1) -> bool:
     """Hand a request, or the end, of an undo to the function behind the dead-letter queue."""
     return call(settle_failed_import.lambda_handler, {**message, "redrive": redrive})
 
@@ -180,11 +180,11 @@ def test_a_request_that_fails_is_sent_back_once_and_then_given_up(
 ) -> None:
     request_undo(overlaid)
     (request,) = request_messages()
-    assert settle(request, 0)
+    assert deliver_dead_letter(request, 0)
     (again,) = request_messages()
     assert again == {**request, "redrive": 1}
     assert status_of(world, overlaid) == "undoing"
-    assert settle(again)
+    assert deliver_dead_letter(again)
     assert status_of(world, overlaid) == "undo_failed"
     # The message may be delivered after all.
     assert call(start_import.lambda_handler, again)
@@ -199,7 +199,7 @@ def test_a_dead_letter_of_the_request_resumes_an_undo_that_runs(world: World, ov
     assert call(start_import.lambda_handler, request)
     done, *_ = world.chunk_messages()
     assert world.import_chunk(done)
-    assert settle(request)
+    assert deliver_dead_letter(request)
     assert status_of(world, overlaid) == "undoing"
     (again,) = request_messages()
     assert call(start_import.lambda_handler, again)
@@ -217,11 +217,11 @@ def test_a_dead_letter_from_before_a_retry_does_not_end_the_undo(
     if which == "end":
         assert call(start_import.lambda_handler, late)
         (late,) = completion_messages()
-    assert settle(late)
+    assert deliver_dead_letter(late)
     assert status_of(world, overlaid) == "undo_failed"
     world.chunk_messages()
     messages = begin_undo(world, overlaid)
-    assert settle(late)
+    assert deliver_dead_letter(late)
     assert status_of(world, overlaid) == "undoing"
     assert all(map(world.import_chunk, messages))
     end_undo()
@@ -245,9 +245,9 @@ def test_an_end_that_fails_is_given_up_and_can_be_undone_again(
     with monkeypatch.context() as patch:
         patch.setattr("shell.imports.undo.ending._drop_names", broken)
         assert not call(complete_import.lambda_handler, end)
-    assert settle(end, 0)
+    assert deliver_dead_letter(end, 0)
     (again,) = completion_messages()
-    assert settle(again)
+    assert deliver_dead_letter(again)
     assert status_of(world, overlaid) == "undo_failed"
     assert statuses(world) == ["done"] * 3
     assert undo(world, overlaid).status.value == "undone"
@@ -265,7 +265,7 @@ def test_a_part_in_the_hands_of_a_worker_does_not_commit_after_the_undo_was_give
     complete = parts.complete_part
 
     def given_up_before(*arguments: Any) -> None:
-        assert settle(end)
+        assert deliver_dead_letter(end)
         complete(*arguments)
 
     monkeypatch.setattr(parts, "complete_part", given_up_before)
