@@ -27,13 +27,7 @@ from tests.artifact.import_effects import DONE, THREE
 from tests.artifact.observed_stack import Watched
 from tests.artifact.queue_requests import leave_messages_behind, redeliver_what_fails
 from tests.integration.volumes.volume_requests import work_messages
-from tests.support.application.driver import (
-    World,
-    completion_messages,
-    request_messages,
-    sqs_event,
-    taken_from,
-)
+from tests.support.application.driver import World, completion_messages, request_messages, sqs_event, taken_from
 from tests.support.database.empty_tables import empty_tables
 from tests.support.productions.production_runs import ask, put_documents, put_file, status_of
 

@@ -17,7 +17,7 @@ from tests.artifact.event_sender import Sender
 from tests.support.application.cleared_caches import forget_caches
 from tests.support.application.driver import World
 from tests.support.aws.request_resources import AwsRequest, read_request
-from tests.support.servers import provisioned_servers
+from tests.support.servers.provisioned_servers import schema_beside
 from tests.support.servers.recording_proxy import RecordingProxy, recording_proxy
 
 
@@ -48,22 +48,19 @@ class Watched:
 @contextmanager
 def watched(artifact: Artifact, schema_url: URL, state: Path) -> Iterator[Watched]:
     """The built functions, with a schema of their own; this process sees what they see. Nothing is delivered."""
-    url = provisioned_servers.fresh_schema(
-        schema_url.render_as_string(hide_password=False), f"{schema_url.database}_watched"
-    )
-    at = url.render_as_string(hide_password=False)
-    with recording_proxy() as stores, recording_proxy() as functions:
-        through = {"AWS_ENDPOINT_URL": stores.url, "AWS_ENDPOINT_URL_LAMBDA": functions.url}
-        options = StackOptions(
-            workers=1, database_url=at, artifact=artifact.folder, environment=through, poll_events=False
-        )
-        with LocalStack(state, options) as stack:
-            stores.target, functions.target = stack.aws.endpoint, stack.lambda_client.meta.endpoint_url
-            with seen_here(stack) as environment:
-                world = World(environment["BUCKET"], environment)
-                yield Watched(Sender(stack, world), (stores, functions))
-                world.engine.dispose()
-    provisioned_servers.drop_schema(url)
+    with schema_beside(schema_url, "watched") as url:
+        at = url.render_as_string(hide_password=False)
+        with recording_proxy() as stores, recording_proxy() as functions:
+            through = {"AWS_ENDPOINT_URL": stores.url, "AWS_ENDPOINT_URL_LAMBDA": functions.url}
+            options = StackOptions(
+                workers=1, database_url=at, artifact=artifact.folder, environment=through, poll_events=False
+            )
+            with LocalStack(state, options) as stack:
+                stores.target, functions.target = stack.aws.endpoint, stack.lambda_client.meta.endpoint_url
+                with seen_here(stack) as environment:
+                    world = World(environment["BUCKET"], environment)
+                    yield Watched(Sender(stack, world), (stores, functions))
+                    world.engine.dispose()
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from local.stack.options import DEFAULT_TEMPLATE
 from local.stack.served_stack import publish_stack
 from samples.generator import generate
 from samples.spec import Spec
-from tests.support.servers import provisioned_servers
+from tests.support.servers.provisioned_servers import schema_beside
 
 pytestmark = pytest.mark.slow
 
@@ -31,11 +31,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def workspace(tmp_path: Path, schema_url: URL) -> Iterator[Workspace]:
     """One with a schema of its own."""
-    url = provisioned_servers.fresh_schema(
-        schema_url.render_as_string(hide_password=False), f"{schema_url.database}_serve"
-    )
-    yield Workspace(tmp_path / "state", database_url=url.render_as_string(hide_password=False))
-    provisioned_servers.drop_schema(url)
+    with schema_beside(schema_url, "serve") as url:
+        yield Workspace(tmp_path / "state", database_url=url.render_as_string(hide_password=False))
 
 
 def serve(workspace: Workspace, *, poll_events: bool = True) -> LocalStack:

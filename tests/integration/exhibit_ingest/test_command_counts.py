@@ -23,7 +23,7 @@ from local.stack.options import DEFAULT_TEMPLATE
 from local.stack.served_stack import publish_stack
 from local.time_scale import TimeScale
 from samples.volume import VolumeSpec, generate_volume
-from tests.support.servers import provisioned_servers
+from tests.support.servers.provisioned_servers import schema_beside
 
 pytestmark = pytest.mark.slow
 
@@ -101,17 +101,16 @@ class Counted:
 
 @pytest.fixture
 def counted(tmp_path: Path, schema_url: URL, capsys: pytest.CaptureFixture[str]) -> Iterator[Counted]:
-    url = provisioned_servers.fresh_schema(
-        schema_url.render_as_string(hide_password=False), f"{schema_url.database}_counts"
-    )
-    workspace = Workspace(tmp_path / "state", database_url=url.render_as_string(hide_password=False))
-    scale = TimeScale(0.05, shortest_timeout=float("inf"))
-    options = StackOptions(workers=1, time_scale=scale, database_url=workspace.database_url, template=DEFAULT_TEMPLATE)
-    engine = create_engine(workspace.database_url or "")
-    with LocalStack(workspace.state_dir, options) as stack, publish_stack(stack, os.getpid()):
-        yield Counted(stack, workspace, engine, capsys)
-    engine.dispose()
-    provisioned_servers.drop_schema(url)
+    with schema_beside(schema_url, "counts") as url:
+        workspace = Workspace(tmp_path / "state", database_url=url.render_as_string(hide_password=False))
+        scale = TimeScale(0.05, shortest_timeout=float("inf"))
+        options = StackOptions(
+            workers=1, time_scale=scale, database_url=workspace.database_url, template=DEFAULT_TEMPLATE
+        )
+        engine = create_engine(workspace.database_url or "")
+        with LocalStack(workspace.state_dir, options) as stack, publish_stack(stack, os.getpid()):
+            yield Counted(stack, workspace, engine, capsys)
+        engine.dispose()
 
 
 def compare_case(counted: Counted) -> None:

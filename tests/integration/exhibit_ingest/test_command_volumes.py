@@ -27,7 +27,7 @@ from local.stack.options import DEFAULT_TEMPLATE
 from local.stack.served_stack import publish_stack
 from local.time_scale import TimeScale
 from samples.volume import VolumeSpec, generate_volume
-from tests.support.servers import provisioned_servers
+from tests.support.servers.provisioned_servers import schema_beside
 
 VOLUME = generate_volume(VolumeSpec(families=4))
 _DOCUMENTS = """
@@ -70,15 +70,14 @@ class Served:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, schema_url: URL) -> Iterator[tuple[LocalStack, Workspace]]:
-    url = provisioned_servers.fresh_schema(
-        schema_url.render_as_string(hide_password=False), f"{schema_url.database}_volumes"
-    )
-    workspace = Workspace(tmp_path_factory.mktemp("state"), database_url=url.render_as_string(hide_password=False))
-    scale = TimeScale(0.05, shortest_timeout=float("inf"))
-    options = StackOptions(workers=1, time_scale=scale, database_url=workspace.database_url, template=DEFAULT_TEMPLATE)
-    with LocalStack(workspace.state_dir, options) as stack, publish_stack(stack, os.getpid()):
-        yield stack, workspace
-    provisioned_servers.drop_schema(url)
+    with schema_beside(schema_url, "volumes") as url:
+        workspace = Workspace(tmp_path_factory.mktemp("state"), database_url=url.render_as_string(hide_password=False))
+        scale = TimeScale(0.05, shortest_timeout=float("inf"))
+        options = StackOptions(
+            workers=1, time_scale=scale, database_url=workspace.database_url, template=DEFAULT_TEMPLATE
+        )
+        with LocalStack(workspace.state_dir, options) as stack, publish_stack(stack, os.getpid()):
+            yield stack, workspace
 
 
 @pytest.fixture

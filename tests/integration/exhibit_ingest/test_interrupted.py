@@ -15,7 +15,7 @@ from sqlalchemy import Connection, create_engine, text
 
 from exhibit_ingest.cli.main import main
 from exhibit_ingest.cli.workspace import Workspace
-from tests.support.servers import provisioned_servers
+from tests.support.servers.provisioned_servers import schema_beside
 
 pytestmark = pytest.mark.slow
 
@@ -59,11 +59,8 @@ def write_file(folder: Path, rows: int) -> Path:
 @pytest.fixture
 def workspace(tmp_path: Path, schema_url: Any) -> Iterator[Workspace]:
     """One with a schema of its own."""
-    url = provisioned_servers.fresh_schema(
-        schema_url.render_as_string(hide_password=False), f"{schema_url.database}_struck"
-    )
-    yield Workspace(tmp_path / "state", database_url=url.render_as_string(hide_password=False))
-    provisioned_servers.drop_schema(url)
+    with schema_beside(schema_url, "struck") as url:
+        yield Workspace(tmp_path / "state", database_url=url.render_as_string(hide_password=False))
 
 
 @pytest.fixture

@@ -20,14 +20,7 @@ from samples.large import write_large
 from samples.spec import Fault, FaultKind, Spec
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
-from tests.support.application.driver import (
-    Handler,
-    Message,
-    World,
-    call,
-    complete_imports,
-    completion_messages,
-)
+from tests.support.application.driver import Handler, Message, World, call, complete_imports, completion_messages
 from tests.support.database.server_status import session_statements
 from tests.support.imports.import_accounting import assert_accounted
 

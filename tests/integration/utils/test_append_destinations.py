@@ -8,12 +8,7 @@ from core.errors import InvalidInputError
 from shell.db import connection
 from shell.db.retry import retry_on_db_conflict
 from shell.db.session import session
-from shell.utils.advisory_lock import (
-    NAME_IN_DATABASE,
-    allocate_positions,
-    insert_lock_name,
-    table_insert_lock,
-)
+from shell.utils.advisory_lock import NAME_IN_DATABASE, allocate_positions, insert_lock_name, table_insert_lock
 from shell.utils.append_positions import get_or_create_destination
 from tests.support.database.counted_database import Database
 from tests.support.faults.commit_proxy import Loss, between_application_and_database

@@ -11,12 +11,7 @@ from sqlalchemy.pool import NullPool
 
 from core.errors import LockNotAcquiredError
 from shell.deadline import invocation_deadline
-from shell.utils.advisory_lock import (
-    exclusive_connection,
-    get_lock,
-    insert_lock_name,
-    table_insert_lock,
-)
+from shell.utils.advisory_lock import exclusive_connection, get_lock, insert_lock_name, table_insert_lock
 from tests.support.database.counted_database import PATIENCE_S, Database, barrier, outcome, together, until
 from tests.support.utils.destination_appends import append, executed, holder, lock_of, until_queueing
 from tests.support.utils.failing_units import Left

@@ -18,14 +18,7 @@ from shell.settings import settings
 from shell.volumes.commands import import_volume
 from shell.volumes.queries import get_volume
 from shell.volumes.uploads import create_volume, declare_files
-from tests.support.application.driver import (
-    Message,
-    World,
-    call,
-    complete_imports,
-    request_messages,
-    taken_from,
-)
+from tests.support.application.driver import Message, World, call, complete_imports, request_messages, taken_from
 
 T = TypeVar("T")
 CALLER, STRANGER = Caller("tenant", "ada"), Caller("other", "eve")

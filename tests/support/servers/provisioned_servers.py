@@ -104,6 +104,14 @@ def drop_schema(url: URL) -> None:
     engine.dispose()
 
 
+@contextmanager
+def schema_beside(schema_url: URL, name: str) -> Iterator[URL]:
+    """For the block, an empty schema on the same server, named after that schema and the name given."""
+    url = fresh_schema(schema_url.render_as_string(hide_password=False), f"{schema_url.database}_{name}")
+    yield url
+    drop_schema(url)
+
+
 def is_mysql(server_url: str) -> bool:
     """Whether it is MySQL; MariaDB says so in its version."""
     engine = create_engine(make_url(server_url).set(database=""))

@@ -10,12 +10,7 @@ from typing import Any
 
 import pytest
 
-from local.gateway.events import (
-    HttpRequest,
-    MalformedResponseError,
-    build_event,
-    build_response,
-)
+from local.gateway.events import HttpRequest, MalformedResponseError, build_event, build_response
 from local.gateway.routing import RouteMatch
 from local.template.model import ApiRoute
 

@@ -11,11 +11,7 @@ from local.errors import TemplateError
 from local.services.mysql import SETTINGS
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.intrinsics import load_document
-from local.template.model import (
-    ApiRoute,
-    EventSource,
-    sort_dead_letter_queues_last,
-)
+from local.template.model import ApiRoute, EventSource, sort_dead_letter_queues_last
 from local.template.reader import Template
 
 ENDPOINT = "http://127.0.0.1:1"

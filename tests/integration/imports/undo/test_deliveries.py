@@ -18,14 +18,7 @@ import start_import
 from shell.imports.undo import parts
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import start_blocked, until_waiting
-from tests.support.application.driver import (
-    Handler,
-    Message,
-    World,
-    call,
-    completion_messages,
-    request_messages,
-)
+from tests.support.application.driver import Handler, Message, World, call, completion_messages, request_messages
 from tests.support.application.handler_processes import Workers
 from tests.support.database.server_status import wait_until
 from tests.support.exhibits.exhibit_history import find_gaps
