@@ -29,7 +29,7 @@ from tests.support.servers.provisioned_servers import RUN, SERVER
 from tests.support.servers.redis_server import private_redis
 
 # Before any test imports them, in whichever folder.
-pytest.register_assert_rewrite("tests.support.imports.import_accounting", "tests.support.imports.rebuilt_rows")
+pytest.register_assert_rewrite("tests.support.imports.accounting", "tests.support.imports.rebuilt_rows")
 
 # No deadline: an example would fail because the machine stood still for a moment.
 # The quick examples are the same in every run: a run is red for a change, never by chance.

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.artifact.event_sender import Sender, event_of, logical_id
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
-from tests.support.productions.production_runs import ask, objects_of, put_documents, status_of
+from tests.support.productions.runs import ask, objects_of, put_documents, status_of
 
 PRODUCE = "ProduceFunction"
 REQUESTS = "SELECT COUNT(*) FROM outbox_events WHERE event_type = 'production.requested'"

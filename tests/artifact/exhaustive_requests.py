@@ -29,7 +29,7 @@ from tests.artifact.queue_requests import leave_messages_behind, redeliver_what_
 from tests.integration.volumes.volume_requests import work_messages
 from tests.support.application.driver import World, completion_messages, request_messages, sqs_event, taken_from
 from tests.support.database.empty_tables import empty_tables
-from tests.support.productions.production_runs import ask, put_documents, put_file, status_of
+from tests.support.productions.runs import ask, put_documents, put_file, status_of
 
 PART = 5 * 1024 * 1024
 Effect = Callable[[Sender], None]

@@ -15,7 +15,7 @@ from local.lambda_runtime.build_artifact import Artifact
 from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from samples.demo import write_demo
-from tests.support.database.database_dump import Dump, logical_dump
+from tests.support.database.dump import Dump, logical_dump
 from tests.support.servers.provisioned_servers import schema_beside
 
 # The migration of an empty database takes a second, and a minute on a machine that does much else.

@@ -20,7 +20,7 @@ from tests.artifact.import_effects import DONE
 from tests.artifact.observed_stack import Watched
 from tests.integration.volumes.volume_requests import build_zip, create, request, upload_zip, work_messages
 from tests.support.application.driver import Message, completion_messages, request_messages, sqs_event
-from tests.support.productions.production_runs import ask, put_documents, status_of
+from tests.support.productions.runs import ask, put_documents, status_of
 from tests.support.volumes.stored_files import pdf, tiff
 
 PART = 5 * 1024 * 1024

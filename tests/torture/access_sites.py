@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 from local.gateway.events import HttpRequest
 from local.gateway.server import ApiGateway
 from shell.aws import clients
-from tests.support.api.api_client import TOKENS, gateway
+from tests.support.api.client import TOKENS, gateway
 from tests.support.application.driver import World
 
 # Of every answer its own, whatever was asked.

@@ -16,7 +16,7 @@ import process_volume
 from shell.aws import clients
 from shell.settings import settings
 from tests.support.application.driver import World, call, request_messages, taken_from
-from tests.support.productions.production_runs import execute
+from tests.support.productions.runs import execute
 from tests.torture.access_document import places
 from tests.torture.access_sites import Asked, Said, ask, put
 

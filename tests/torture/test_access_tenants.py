@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.api.api_client import template
+from tests.support.api.client import template
 from tests.support.application.driver import request_messages
 from tests.torture.access_attacks import EVERYTHING, Check, comparable
 from tests.torture.access_document import places

@@ -14,7 +14,7 @@ import pytest
 
 from local.gateway.events import HttpRequest, HttpResponse
 from samples.words import build_random
-from tests.support.api.api_client import TOKENS, gateway
+from tests.support.api.client import TOKENS, gateway
 from tests.torture.access_document import places
 from tests.torture.access_matrix import Matrix
 from tests.torture.access_rows import Row

@@ -12,7 +12,7 @@ import pytest
 
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.rows import parse_row
-from tests.support.api.api_client import Client
+from tests.support.api.client import Client
 from tests.support.application.driver import World
 from tests.torture.hostile import KINDS, MEGABYTE, MEMORY, REFUSED, Kind, Went, blocks, split, without_a_line_end, wrong
 from tests.torture.hostile_values import ALIKE, BEYOND, FIELDS, VALUES, table

@@ -13,7 +13,7 @@ from core.errors import ForbiddenError
 from core.roles import Role
 from local.gateway.events import HttpRequest
 from shell.settings import settings
-from tests.support.api.api_client import TOKENS, gateway
+from tests.support.api.client import TOKENS, gateway
 from tools.openapi import DOCUMENT
 
 PATHS = json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api.api_client import template
+from tests.support.api.client import template
 from tools import openapi
 
 DOCUMENT: dict[str, Any] = json.loads(openapi.DOCUMENT.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ import json
 import urllib.request
 from typing import Any
 
-from tests.support.api.api_client import Client, Reply
+from tests.support.api.client import Client, Reply
 from tests.support.application.driver import World, request_messages
 
 CLIENT = Client()

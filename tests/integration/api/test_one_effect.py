@@ -18,7 +18,7 @@ from core.idempotency import KeyedRequest, KeyedResponse
 from shell.api import mutations
 from shell.db.session import session
 from shell.utils import redis_client, response_cache
-from tests.support.api.api_client import Client, Reply
+from tests.support.api.client import Client, Reply
 from tests.support.api.client_processes import clients, meet, replies
 from tests.support.exhibits.stored_cases import Matter
 from tests.support.servers.redis_server import private_redis

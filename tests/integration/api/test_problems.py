@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.integration.api.conftest import Matter
-from tests.support.api.api_client import Reply
+from tests.support.api.client import Reply
 
 
 def refused(reply: Reply, status: int, name: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import start_import
 from core.imports.uploads import build_options_key
 from exhibit_ingest.profiles import save_profile
 from shell.aws import clients
-from tests.support.api.api_client import TOKENS, Client, Reply
+from tests.support.api.client import TOKENS, Client, Reply
 from tests.support.application.driver import World, call
 
 ADA, STRANGER = Client(), Client(tenant="other")

@@ -18,7 +18,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi import checks
 
 from tests.integration.api.conftest import Held, timestamp
-from tests.support.api.api_client import TOKENS
+from tests.support.api.client import TOKENS
 from tests.support.api.wsgi_application import application
 from tools import openapi
 

@@ -15,7 +15,7 @@ from core.contracts.custody import NewPeriod, RecordedCustodyPeriods
 from shell.custody.commands import add_periods
 from shell.db.session import engine
 from shell.exhibits.commands import add_custodians
-from tests.support.api.api_client import Client
+from tests.support.api.client import Client
 from tests.support.application.driver import World
 from tests.support.database.committed_state import Queried
 from tests.support.database.counted_database import done

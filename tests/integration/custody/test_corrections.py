@@ -29,7 +29,7 @@ from tests.integration.custody.custody_values import (
     requested_period,
     utc,
 )
-from tests.support.api.api_client import Client, Reply
+from tests.support.api.client import Client, Reply
 from tests.support.application.driver import World
 from tests.support.database.counted_database import done
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.integration.custody.custody_values import CALLER, ME, PERIODS, requested_period, statements_sent
-from tests.support.api.api_client import Reply
+from tests.support.api.client import Reply
 from tests.support.application.driver import World
 from tests.support.database.server_status import statements
 from tests.support.exhibits.stored_cases import Cases, get_or_create_case

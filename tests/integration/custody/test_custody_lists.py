@@ -11,7 +11,7 @@ import pytest
 
 from core.pagination import encode_cursor
 from tests.integration.custody.custody_values import CHANGES, ME, PERIODS, add, at, requested_period, statements_sent
-from tests.support.api.api_client import Reply
+from tests.support.api.client import Reply
 from tests.support.application.driver import World
 from tests.support.database.server_status import statements
 from tests.support.exhibits.stored_cases import Cases, matter

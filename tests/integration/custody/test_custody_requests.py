@@ -19,7 +19,7 @@ from tests.integration.custody.custody_values import (
     requested_period,
     utc,
 )
-from tests.support.api.api_client import Reply
+from tests.support.api.client import Reply
 from tests.support.application.driver import Context, World
 
 KEPT = "SELECT number, begin_at, end_at FROM custody_periods JOIN devices ON devices.id = device_id ORDER BY 1, 2"

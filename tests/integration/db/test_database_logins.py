@@ -27,7 +27,7 @@ from shell.db import session
 from shell.db.connection import tls_context
 from shell.db.errors import is_server_unavailable
 from shell.deadline import invocation_deadline
-from tests.support.database.database_logins import Login, cipher, create_login, engine_to, forget_settings
+from tests.support.database.logins import Login, cipher, create_login, engine_to, forget_settings
 from tests.support.faults.tcp_proxy import proxied
 from tests.support.servers.provisioned_servers import SERVER, is_mysql
 from tests.support.servers.tls_server import Authority, StrippingProxy, tls_server

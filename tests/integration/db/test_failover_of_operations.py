@@ -14,7 +14,7 @@ from tests.support.application.driver import World
 from tests.support.faults.commit_proxy import CommitProxy, Loss
 from tests.support.faults.refusing_proxy import RefusingProxy
 from tests.support.faults.tcp_proxy import application_behind
-from tests.support.imports.import_accounting import assert_accounted
+from tests.support.imports.accounting import assert_accounted
 from tests.support.utils.counted_effects import Effects, asking, effect
 
 pytestmark = pytest.mark.slow

@@ -26,7 +26,7 @@ from shell.productions.commands import create_production
 from tests.support.application.driver import World
 from tests.support.database.counted_database import Database
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
-from tests.support.productions.production_runs import execute
+from tests.support.productions.runs import execute
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "schema.md").read_text(encoding="utf-8")
 QUESTIONS, VIEW, TABLES = (

@@ -15,7 +15,7 @@ from shell.exhibits.custodians import add_custodian
 from shell.imports.state.unused_names import delete_unused_names
 from shell.tables.imports import Imports
 from tests.integration.exhibits.exhibit_requests import CALLER
-from tests.support.api.api_client import Client, Reply
+from tests.support.api.client import Client, Reply
 from tests.support.database.counted_database import barrier, done, outcome, replayed, together, transaction
 from tests.support.exhibits.stored_cases import Cases
 

@@ -13,7 +13,7 @@ from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit
 from shell.exhibits.history import Author, NewEntry, write_entries
 from tests.integration.exhibits.exhibit_requests import CALLER, tagging
-from tests.support.api.api_client import Client
+from tests.support.api.client import Client
 from tests.support.application.driver import World
 from tests.support.database.counted_database import done
 from tests.support.exhibits.stored_cases import Cases

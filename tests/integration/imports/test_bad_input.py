@@ -13,7 +13,7 @@ from samples.spec import Spec
 from shell.aws import clients
 from tests.integration.imports.conftest import Chunks, Setting
 from tests.support.application.driver import Message, World, call
-from tests.support.imports.import_accounting import assert_accounted, turned_down
+from tests.support.imports.accounting import assert_accounted, turned_down
 
 GOOD = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Jones\r\n"
 

@@ -18,7 +18,7 @@ from shell.settings import properties_format
 from shell.utils.document_properties import parse_properties
 from tests.support.application.cleared_caches import forget_caches
 from tests.support.application.driver import Context, World
-from tests.support.imports.import_accounting import assert_accounted
+from tests.support.imports.accounting import assert_accounted
 from tests.support.imports.rebuilt_rows import assert_rebuilt
 from tests.support.imports.row_outcomes import accounts
 from tests.support.servers import provisioned_servers

@@ -20,7 +20,7 @@ from tests.integration.imports.import_requests import (
     run_chunks,
     start,
 )
-from tests.support.api.api_client import Client
+from tests.support.api.client import Client
 from tests.support.application.driver import World
 
 HELD = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Smith\r\n"

@@ -37,7 +37,7 @@ from tests.integration.imports.import_requests import (
 )
 from tests.support.application.driver import World, call, complete_imports, completion_messages, request_messages
 from tests.support.application.handler_processes import Workers, ended_well
-from tests.support.database.database_dump import Dump
+from tests.support.database.dump import Dump
 from tests.support.faults.step_hooks import KilledError, Step, Steps, at, at_every_step, kill, nothing
 
 NAMED_BY_NO_ROW = "INSERT INTO custodians (case_id, name, import_id, line_no) SELECT case_id, :name, id, 9 FROM imports"

@@ -17,7 +17,7 @@ from samples.strategies import quotings, specs
 from samples.words import Alphabet
 from tests.integration.imports.conftest import Chunks
 from tests.support.application.driver import World
-from tests.support.imports.import_accounting import assert_accounted
+from tests.support.imports.accounting import assert_accounted
 from tests.support.imports.rebuilt_rows import assert_rebuilt
 
 EVERYTHING = frozenset(Alphabet)

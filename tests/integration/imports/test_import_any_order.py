@@ -21,10 +21,10 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import deliver_all, start_blocked
 from tests.support.application.driver import Context, Message, World, call, complete_imports, sqs_event
 from tests.support.application.handler_processes import Workers
-from tests.support.database.database_dump import Dump
+from tests.support.database.dump import Dump
 from tests.support.database.server_status import wait_until
+from tests.support.imports.accounting import assert_accounted, turned_down
 from tests.support.imports.error_file_reference import LINE_COLUMN, Form, line_cell
-from tests.support.imports.import_accounting import assert_accounted, turned_down
 from tests.support.imports.rebuilt_rows import assert_rebuilt
 
 FAULTS = tuple(Fault(kind) for kind in FaultKind if kind is not FaultKind.HUGE_PROPERTY)

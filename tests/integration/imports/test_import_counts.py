@@ -13,7 +13,7 @@ from shell.imports.commands import cancel_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import ACCEPT, CALLER, committed
 from tests.support.application.driver import World, call, request_messages
-from tests.support.undo.undo_runs import begin_undo, end_undo
+from tests.support.undo.runs import begin_undo, end_undo
 from tests.support.volumes.volume_imports import import_volume, put_volume
 
 FILE = b"Control Number,Title\r\n" + b"".join(b"A-%d,title\r\n" % number for number in range(1, 8)) + b",no number\r\n"

@@ -22,7 +22,7 @@ from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
 from tests.support.application.driver import Handler, Message, World, call, complete_imports, completion_messages
 from tests.support.database.server_status import session_statements
-from tests.support.imports.import_accounting import assert_accounted
+from tests.support.imports.accounting import assert_accounted
 
 MOST_STATEMENTS = 28
 # Of a chunk that is not the first of its names.

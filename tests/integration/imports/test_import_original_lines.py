@@ -22,7 +22,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER
 from tests.integration.imports.test_reports import table
 from tests.support.application.driver import World, call
-from tests.support.imports.import_accounting import assert_accounted
+from tests.support.imports.accounting import assert_accounted
 from tests.support.imports.row_outcomes import accounts
 
 SPEC = Spec(

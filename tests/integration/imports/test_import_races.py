@@ -19,7 +19,7 @@ from tests.integration.imports.import_requests import deliver_all, until_waiting
 from tests.support.application.driver import World, call, completion_messages
 from tests.support.application.handler_processes import Workers
 from tests.support.database.server_status import wait_until
-from tests.support.imports.import_accounting import assert_accounted
+from tests.support.imports.accounting import assert_accounted
 from tests.support.imports.row_outcomes import accounts
 
 HOT = "Hot, Harriet"

@@ -16,10 +16,10 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import deliver_all, start_blocked
 from tests.support.application.driver import World, empty_queues
 from tests.support.application.handler_processes import Workers
-from tests.support.database.database_dump import Dump
+from tests.support.database.dump import Dump
 from tests.support.database.empty_tables import empty_tables
 from tests.support.database.server_status import wait_until
-from tests.support.exhibits.exhibit_history import find_gaps, read_history
+from tests.support.exhibits.history import find_gaps, read_history
 
 HEADER = "Control Number,Bates Begin,Title,Date Sent,Custodian,Tags,Author,Pages"
 CELLS: tuple[tuple[str, ...], ...] = (

@@ -12,7 +12,7 @@ from shell.imports.chunks.importer import finish_chunk, prepare_chunk
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.test_import_limits import statements_of
 from tests.support.application.driver import World, complete_imports
-from tests.support.exhibits.exhibit_history import find_gaps, read_history
+from tests.support.exhibits.history import find_gaps, read_history
 
 HEADER = "Control Number,Title,Custodian,Tags,Date Sent,Author\r\n"
 MOST_STATEMENTS = 37

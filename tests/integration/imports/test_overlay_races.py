@@ -23,7 +23,7 @@ from shell.imports.chunks.importer import finish_chunk, prepare_chunk
 from tests.integration.imports.import_requests import CALLER, committed, deliver_during, until_waiting
 from tests.support.application.driver import World, complete_imports
 from tests.support.application.handler_processes import Workers
-from tests.support.exhibits.exhibit_history import find_gaps, read_history
+from tests.support.exhibits.history import find_gaps, read_history
 from tests.support.faults.commit_proxy import Loss, between_application_and_database
 
 BASE = b"Control Number,Bates Begin,Title,File Name,Tags\r\nA-1,N-1,one,a.msg,hot\r\nA-2,N-2,two,b.msg,hot\r\n"

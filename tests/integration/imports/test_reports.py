@@ -16,8 +16,8 @@ from samples.spec import Fault, FaultKind, Spec
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import events
 from tests.support.application.driver import World
+from tests.support.imports.accounting import assert_accounted
 from tests.support.imports.error_file_reference import Form, error_file_of
-from tests.support.imports.import_accounting import assert_accounted
 from tests.support.imports.row_outcomes import accounts
 
 REJECTING = (

@@ -6,7 +6,7 @@ import pytest
 
 from shell import sns
 from tests.support.database.counted_database import Database
-from tests.support.outbox.outbox_events import FakeTopic
+from tests.support.outbox.events import FakeTopic
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from shell import sns
 from shell.outbox.relay import publish_pending
 from shell.outbox.writer import append_events
 from tests.support.database.counted_database import Database, transaction
+from tests.support.outbox.events import later, waiting
 from tests.support.outbox.killed_publishers import TABLE, RecordingTopic, is_killed_at
-from tests.support.outbox.outbox_events import later, waiting
 
 
 def add(producer: Session, aggregate: str, *numbers: int) -> None:

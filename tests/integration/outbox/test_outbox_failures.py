@@ -15,7 +15,7 @@ from shell.outbox.relay import publish_pending, report_backlog
 from tests.support.application.captured_log import Log
 from tests.support.application.driver import Context
 from tests.support.database.counted_database import Database
-from tests.support.outbox.outbox_events import POISON, THROTTLED, FakeTopic, append, later, refusal, waiting
+from tests.support.outbox.events import POISON, THROTTLED, FakeTopic, append, later, refusal, waiting
 
 PARKED = "SELECT aggregate_id, failures, lease_until FROM outbox_events WHERE published = 2"
 PAUSES = "SELECT TIMESTAMPDIFF(MICROSECOND, NOW(6), lease_until) / 1000000 FROM outbox_events WHERE published = 3"

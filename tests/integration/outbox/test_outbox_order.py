@@ -20,7 +20,7 @@ from shell.sns import Message, publish_batch
 from tests.support.application.driver import World
 from tests.support.database.counted_database import Database
 from tests.support.database.server_status import statements
-from tests.support.outbox.outbox_events import TENANT, THROTTLED, FakeTopic, append, event, later, waiting
+from tests.support.outbox.events import TENANT, THROTTLED, FakeTopic, append, event, later, waiting
 
 INDEXES = {"ix_outbox_events_unpublished", "ix_outbox_events_aggregate", "PRIMARY"}
 

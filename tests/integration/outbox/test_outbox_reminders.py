@@ -18,7 +18,7 @@ from shell.outbox.relay import publish_pending, report_backlog
 from shell.utils import reminders
 from tests.support.application.driver import Context, sqs_event
 from tests.support.database.counted_database import Database
-from tests.support.outbox.outbox_events import FakeTopic, append
+from tests.support.outbox.events import FakeTopic, append
 
 
 @contextmanager

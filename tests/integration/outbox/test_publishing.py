@@ -18,7 +18,7 @@ from shell.outbox.writer import append_events
 from shell.sns import publish_sns_message
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support.database.counted_database import Database, barrier, connection_id, together
-from tests.support.outbox.outbox_events import FakeTopic, append, event, later, waiting
+from tests.support.outbox.events import FakeTopic, append, event, later, waiting
 
 GHOST = {"eventType": "thing.happened", "eventId": 0, "sequence": 1, "tenantId": "tenant"}
 

@@ -11,7 +11,7 @@ from shell.settings import settings
 from tests.support.application.driver import World
 from tests.support.aws.lambda_executions import FakeLambda
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
-from tests.support.productions.production_runs import ask, put_documents
+from tests.support.productions.runs import ask, put_documents
 from tests.support.productions.saga_faults import NUMBERS, PART_SIZE
 
 

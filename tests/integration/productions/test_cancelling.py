@@ -18,7 +18,7 @@ from tests.support.application.driver import World
 from tests.support.database.counted_database import PATIENCE_S, barrier
 from tests.support.exhibits.stored_cases import Cases
 from tests.support.productions.final_executions import Meanwhile, passing_run
-from tests.support.productions.production_runs import CALLER, ask
+from tests.support.productions.runs import CALLER, ask
 from tests.support.productions.saga_faults import (
     Point,
     assert_cancelled,

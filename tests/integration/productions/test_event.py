@@ -23,7 +23,7 @@ from tests.support.aws.lambda_executions import FakeLambda, refusal
 from tests.support.aws.queue_redelivery import TWO_HOURS, RedeliveringQueue
 from tests.support.database.counted_database import barrier, together
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
-from tests.support.productions.production_runs import ask, execute, retry, status_of
+from tests.support.productions.runs import ask, execute, retry, status_of
 
 EVENTS = Path(__file__).parents[3] / "events"
 REQUESTED = (

@@ -15,7 +15,7 @@ from shell.aws.durable_execution import ATTEMPTS, decide_retry, redact_error
 from shell.aws.key_refusals import KeyRefusedError
 from shell.settings import settings
 from tests.support.application.driver import World, taken_from
-from tests.support.productions.production_runs import ask, execute, retry
+from tests.support.productions.runs import ask, execute, retry
 from tests.support.productions.saga_faults import (
     BACKWARD,
     FORWARD,

@@ -17,15 +17,7 @@ from shell.aws.s3_copies import COPIED_FROM, CopiedObject, copy_object
 from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.final_executions import passing_run
-from tests.support.productions.production_runs import (
-    MANIFESTS,
-    ask,
-    cancelled,
-    execute,
-    objects_of,
-    put_documents,
-    put_file,
-)
+from tests.support.productions.runs import MANIFESTS, ask, cancelled, execute, objects_of, put_documents, put_file
 from tests.support.productions.saga_faults import Point
 from tests.support.productions.written_volumes import dat_of, exhibit, written
 

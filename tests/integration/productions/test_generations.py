@@ -14,7 +14,7 @@ import pytest
 from shell.aws import clients
 from tests.support.application.driver import World
 from tests.support.productions.final_executions import Held, Meanwhile, end, passing_run
-from tests.support.productions.production_runs import ask, cancel, execute, retry, status_of
+from tests.support.productions.runs import ask, cancel, execute, retry, status_of
 from tests.support.productions.saga_faults import (
     Fault,
     Faulty,

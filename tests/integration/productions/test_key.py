@@ -12,7 +12,7 @@ from shell.aws.key_refusals import KeyRefusedError, watch_key
 from shell.productions import executions
 from tests.support.application.driver import Context, World, call, sqs_event
 from tests.support.aws.lambda_executions import FakeLambda
-from tests.support.productions.production_runs import ask, retry
+from tests.support.productions.runs import ask, retry
 
 EVENTS = "SELECT event_type FROM outbox_events WHERE aggregate_id = :p ORDER BY id"
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.application.driver import World
 from tests.support.productions.killed_executions import Function, Kill, Run, execute_in_processes
-from tests.support.productions.production_runs import ask
+from tests.support.productions.runs import ask
 from tests.support.productions.saga_faults import (
     BACKWARD,
     FORWARD,

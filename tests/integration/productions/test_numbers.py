@@ -34,7 +34,7 @@ from tests.support.database.counted_database import (
 )
 from tests.support.exhibits.stored_cases import Cases
 from tests.support.productions.number_processes import Work, at_once
-from tests.support.productions.production_runs import FORM, ask, put_file, take
+from tests.support.productions.runs import FORM, ask, put_file, take
 from tests.support.productions.written_volumes import exhibit
 
 OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"

@@ -17,15 +17,7 @@ from shell.productions.selection import lock_selected_exhibits
 from shell.tables.volumes import NO_FILE
 from tests.support.application.driver import World
 from tests.support.productions.final_executions import passing_run
-from tests.support.productions.production_runs import (
-    CALLER,
-    ask,
-    cancelled,
-    documents_of,
-    execute,
-    objects_of,
-    put_file,
-)
+from tests.support.productions.runs import CALLER, ask, cancelled, documents_of, execute, objects_of, put_file
 from tests.support.productions.written_volumes import exhibit
 from tests.support.volumes.load_file_reader import read_dat, read_opt
 from tests.support.volumes.stored_files import link_file, page_set, pdf, tiff, volume, volume_file

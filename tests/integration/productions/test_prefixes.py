@@ -9,10 +9,10 @@ import pytest
 from core.errors import CancelledError
 from shell.productions.steps import PRODUCTION, reserve
 from shell.utils.document_properties import serialize_properties
-from tests.support.api.api_client import Client
+from tests.support.api.client import Client
 from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import get_or_create_case, matter, put_exhibits
-from tests.support.productions.production_runs import ask, cancelled, documents_of, execute, steps_of, take
+from tests.support.productions.runs import ask, cancelled, documents_of, execute, steps_of, take
 
 
 def post(client: Client, **fields: Any) -> tuple[int, str, str]:

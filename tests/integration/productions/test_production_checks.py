@@ -14,10 +14,10 @@ from shell.aws.s3 import ObjectVersion
 from shell.aws.s3_copies import CopiedObject, copy_version
 from shell.productions import checks
 from shell.productions.reconciliation import reconcile
-from tests.support.api.api_client import Client
+from tests.support.api.client import Client
 from tests.support.application.driver import World
 from tests.support.productions.final_executions import end, passing_run
-from tests.support.productions.production_runs import CALLER, ask, documents_of, objects_of, put_file, status_of
+from tests.support.productions.runs import CALLER, ask, documents_of, objects_of, put_file, status_of
 from tests.support.productions.saga_faults import Point
 from tests.support.productions.written_volumes import exhibit
 from tests.support.volumes.stored_files import page_set, pdf, tiff, volume, volume_file

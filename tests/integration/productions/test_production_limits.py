@@ -20,7 +20,7 @@ from shell.tables.productions import Productions
 from tests.support.application.driver import World
 from tests.support.database.server_status import rows_read, statements
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
-from tests.support.productions.production_runs import CALLER, ask
+from tests.support.productions.runs import CALLER, ask
 
 LARGE, OWN, TENANTS = 20_000, 1_000, 1_000
 _NUMBERS = "JSON_TABLE(:numbers, '$[*]' COLUMNS (n BIGINT PATH '$')) AS given"

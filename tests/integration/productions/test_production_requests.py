@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.api.api_client import Client, Reply
+from tests.support.api.client import Client, Reply
 from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import Matter, get_or_create_case, matter, put_exhibits
-from tests.support.productions.production_runs import CALLER, execute
-from tests.support.productions.production_runs import ask as create
+from tests.support.productions.runs import CALLER, execute
+from tests.support.productions.runs import ask as create
 
 PATH = "/productions"
 ME = Client(CALLER.tenant_id, CALLER.user_id)

@@ -21,7 +21,7 @@ from samples.words import Alphabet
 from shell.aws import clients
 from shell.utils.document_properties import parse_properties
 from tests.support.application.driver import World
-from tests.support.productions.production_runs import objects_of
+from tests.support.productions.runs import objects_of
 from tests.support.productions.written_volumes import written
 
 _cases = count()

@@ -16,7 +16,7 @@ from shell.tables.productions import Productions
 from shell.utils.document_properties import serialize_properties
 from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
-from tests.support.productions.production_runs import ask, objects_of, put_file
+from tests.support.productions.runs import ask, objects_of, put_file
 from tests.support.productions.written_volumes import dat_of, exhibit, running, written
 from tests.support.volumes.load_file_reader import read_opt
 

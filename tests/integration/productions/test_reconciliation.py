@@ -15,7 +15,7 @@ from shell.productions import saga, steps
 from shell.productions.reconciliation import reconcile
 from tests.support.application.driver import World
 from tests.support.productions.final_executions import passing_run
-from tests.support.productions.production_runs import ask, documents_of, objects_of, status_of
+from tests.support.productions.runs import ask, documents_of, objects_of, status_of
 from tests.support.productions.written_volumes import exhibit
 from tests.support.volumes.stored_files import link_file, page_set, pdf, tiff, volume, volume_file
 

@@ -10,11 +10,11 @@ import pytest
 from shell.aws import clients
 from shell.observability import logger
 from shell.productions import missing_files, reservation
-from tests.support.api.api_client import Client, Reply
+from tests.support.api.client import Client, Reply
 from tests.support.application.captured_log import Log
 from tests.support.application.driver import World
 from tests.support.productions.final_executions import passing_run
-from tests.support.productions.production_runs import CALLER, documents_of, execute, put_file, status_of
+from tests.support.productions.runs import CALLER, documents_of, execute, put_file, status_of
 from tests.support.productions.written_volumes import exhibit
 from tests.support.volumes.stored_files import link_file, page_set, pdf, tiff, volume, volume_file
 

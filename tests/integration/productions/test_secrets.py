@@ -13,15 +13,7 @@ from shell.observability import logger
 from shell.productions import documents as produced_documents
 from tests.support.application.captured_log import Log
 from tests.support.application.driver import World
-from tests.support.productions.production_runs import (
-    Handler,
-    ask,
-    execute,
-    objects_of,
-    put_documents,
-    put_file,
-    status_of,
-)
+from tests.support.productions.runs import Handler, ask, execute, objects_of, put_documents, put_file, status_of
 from tests.support.productions.saga_faults import BACKWARD, FORWARD, MARKER, NUMBERS, PART_SIZE, Fault, failing
 
 pytestmark = pytest.mark.slow

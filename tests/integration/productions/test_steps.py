@@ -11,7 +11,7 @@ from shell.aws import clients
 from shell.productions import documents, steps
 from shell.tables.productions import Productions
 from tests.support.application.driver import World
-from tests.support.productions.production_runs import ask, execute, objects_of, put_documents, status_of
+from tests.support.productions.runs import ask, execute, objects_of, put_documents, status_of
 
 NUMBERS = tuple(f"D-{number}" for number in range(5))
 

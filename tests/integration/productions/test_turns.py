@@ -15,7 +15,7 @@ from shell.utils import reminders
 from tests.support.application.driver import Context, World, call, sqs_event
 from tests.support.aws.lambda_executions import FakeLambda
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
-from tests.support.productions.production_runs import ask, cancel
+from tests.support.productions.runs import ask, cancel
 
 Messages = list[dict[str, Any]]
 HEARTBEAT = "SELECT updated_at FROM productions WHERE id = :p"

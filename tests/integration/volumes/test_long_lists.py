@@ -15,8 +15,8 @@ from exhibit_ingest.volumes import sending
 from exhibit_ingest.volumes.inventory import LocalFile
 from exhibit_ingest.volumes.volume_api import VolumeApi
 from shell.aws import clients
-from tests.support.api import api_client
-from tests.support.api.api_client import Client, Reply
+from tests.support.api import client
+from tests.support.api.client import Client, Reply
 from tests.support.application.driver import World
 
 # "Lambda quotas": an invocation's response.
@@ -30,14 +30,14 @@ CALLER = Client()
 def sizes(world: World, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The bytes of each response as Lambda counts them, with the URLs of a function's credentials."""
     found: list[int] = []
-    invoke = api_client.invoke
+    invoke = client.invoke
 
     def measure(function: str, event: dict[str, Any]) -> Any:
         answer = invoke(function, event)
         found.append(len(json.dumps(answer)))
         return answer
 
-    monkeypatch.setattr(api_client, "invoke", measure)
+    monkeypatch.setattr(client, "invoke", measure)
     monkeypatch.setenv("AWS_SESSION_TOKEN", TOKEN)
     clients.s3.cache_clear()
     return found

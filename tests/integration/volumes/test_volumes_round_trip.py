@@ -12,7 +12,7 @@ import pytest
 from shell.aws import clients
 from tests.integration.volumes.volume_requests import build_zip, finish_imports, run, state, upload, upload_zip
 from tests.support.application.driver import World
-from tests.support.productions.production_runs import ask, execute, objects_of
+from tests.support.productions.runs import ask, execute, objects_of
 from tests.support.volumes.stored_files import pdf, tiff
 
 ROWS = (

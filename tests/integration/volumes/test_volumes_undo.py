@@ -27,8 +27,8 @@ from tests.integration.volumes.volume_requests import (
 )
 from tests.support.application.driver import World
 from tests.support.productions.final_executions import passing_run
-from tests.support.productions.production_runs import ask, cancel, execute, objects_of, status_of
-from tests.support.undo.undo_runs import counts, dump_documents, undo
+from tests.support.productions.runs import ask, cancel, execute, objects_of, status_of
+from tests.support.undo.runs import counts, dump_documents, undo
 from tests.support.volumes.stored_files import tiff
 
 WHOLE = {**FILES, "DATA/load.opt": OPT, "IMAGES/1.tif": tiff() + b"old"}

@@ -42,9 +42,9 @@ from tests.integration.volumes.volume_requests import (
     versions,
     work_messages,
 )
-from tests.support.api.api_client import Client
+from tests.support.api.client import Client
 from tests.support.application.driver import World
-from tests.support.productions.production_runs import ask
+from tests.support.productions.runs import ask
 from tests.support.productions.written_volumes import exhibit
 
 LARGE = 7_000_000_000

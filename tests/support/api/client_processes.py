@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from multiprocessing.synchronize import Barrier
 from typing import Any
 
-from tests.support.api.api_client import Client, Reply
+from tests.support.api.client import Client, Reply
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(

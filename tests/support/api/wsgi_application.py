@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from local.gateway.events import HttpRequest
-from tests.support.api.api_client import gateway
+from tests.support.api.client import gateway
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

@@ -26,7 +26,7 @@ from shell.aws import clients
 from shell.db.session import engine
 from shell.settings import settings
 from tests.support.database.application_user import administrator_engine
-from tests.support.database.database_dump import Dump, logical_dump
+from tests.support.database.dump import Dump, logical_dump
 
 Handler = Callable[[dict[str, Any], Any], Any]
 Message = dict[str, Any]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.api.api_client import Client
+from tests.support.api.client import Client
 from tests.support.application.driver import World
 from tests.support.database.committed_state import Queried
 from tests.support.database.counted_database import Database

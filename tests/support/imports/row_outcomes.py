@@ -1,6 +1,6 @@
 """What an import recorded of each record, in the words of the truth: lines, codes, columns, places.
 
-Reads the database alone; whether it is right is for `tests.support.imports.import_accounting` to say.
+Reads the database alone; whether it is right is for `tests.support.imports.accounting` to say.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from sqlalchemy import Engine, bindparam, create_engine, event, text
 from shell import sns
 from shell.db import session
 from shell.outbox.relay import publish_pending
-from tests.support.outbox.outbox_events import THROTTLED, message_of
+from tests.support.outbox.events import THROTTLED, message_of
 
 API_HANDLERS = ("imports_api", "import_checks_api", "exhibits_api", "custodians_api", "custody_api")
 _FORKS = multiprocessing.get_context("forkserver")
@@ -80,8 +80,8 @@ def _publish(environment: Mapping[str, str], point: int, throttled: str) -> None
     fate, ours = Fate(point), session.engine()
     with ours.connect():
         pass
-    for point in ("before_cursor_execute", "after_cursor_execute", "commit"):
-        event.listen(ours, point, fate)
+    for stage in ("before_cursor_execute", "after_cursor_execute", "commit"):
+        event.listen(ours, stage, fate)
     topic = RecordingTopic(create_engine(ours.url, isolation_level="READ COMMITTED"), throttled, fate)
     setattr(sns, "sns", lambda: topic)  # noqa: B010 - it is not the module's own name
     publish_pending()

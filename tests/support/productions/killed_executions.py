@@ -23,7 +23,7 @@ from aws_durable_execution_sdk_python.execution import (
 from shell.productions import documents
 from tests.support.application.driver import Context
 from tests.support.application.handler_processes import PATIENCE_S
-from tests.support.productions.production_runs import cancel, execute
+from tests.support.productions.runs import cancel, execute
 from tests.support.productions.saga_faults import PART_SIZE, Fault, Faulty, Hook, Point, around, both, handler_of
 
 _FORKS = multiprocessing.get_context("forkserver")

@@ -21,7 +21,7 @@ from shell.aws.durable_execution import durable_handler
 from shell.productions.queries import get_production
 from shell.productions.saga import STEPS, produce
 from tests.support.application.driver import World
-from tests.support.productions.production_runs import (
+from tests.support.productions.runs import (
     CALLER,
     MANIFESTS,
     Handler,

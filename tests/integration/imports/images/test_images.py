@@ -8,7 +8,7 @@ import pytest
 
 from shell.tables.imports import Imports
 from tests.support.application.driver import World
-from tests.support.exhibits.exhibit_history import find_gaps, read_history
+from tests.support.exhibits.history import find_gaps, read_history
 from tests.support.imports.image_load_files import (
     DAT,
     IMAGES,

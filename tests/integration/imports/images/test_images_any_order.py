@@ -19,7 +19,7 @@ from tests.integration.imports.import_requests import CALLER, deliver_during
 from tests.integration.imports.test_import_limits import statements_of
 from tests.support.application.driver import World, complete_imports
 from tests.support.application.handler_processes import Workers
-from tests.support.exhibits.exhibit_history import find_gaps, read_history
+from tests.support.exhibits.history import find_gaps, read_history
 from tests.support.imports.image_load_files import counted, found, opt, pages, results
 
 NUMBERS = [f"A-{number:03}" for number in range(60)]

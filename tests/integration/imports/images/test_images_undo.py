@@ -13,9 +13,9 @@ from core.errors import WrongStateError
 from tests.integration.imports.images.image_imports import import_after
 from tests.support.application.driver import World
 from tests.support.database.empty_tables import empty_tables
-from tests.support.exhibits.exhibit_history import find_gaps
+from tests.support.exhibits.history import find_gaps
 from tests.support.imports.image_load_files import DAT, OPT, opt, page_counts
-from tests.support.undo.undo_runs import counts, dump_documents, kept, request_undo, undo
+from tests.support.undo.runs import counts, dump_documents, kept, request_undo, undo
 
 
 def run(world: World, data: bytes, **options: Any) -> int:

@@ -14,7 +14,7 @@ from tests.integration.imports.images.image_imports import deliver_requests, mak
 from tests.integration.imports.import_requests import CALLER, committed
 from tests.support.application.driver import Message, World, complete_imports, request_messages
 from tests.support.imports.image_load_files import DAT, OPT, page_counts, results
-from tests.support.undo.undo_runs import undo
+from tests.support.undo.runs import undo
 
 End = Callable[[World, int, list[Message]], None]
 

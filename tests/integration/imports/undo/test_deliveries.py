@@ -21,10 +21,10 @@ from tests.integration.imports.import_requests import start_blocked, until_waiti
 from tests.support.application.driver import Handler, Message, World, call, completion_messages, request_messages
 from tests.support.application.handler_processes import Workers
 from tests.support.database.server_status import wait_until
-from tests.support.exhibits.exhibit_history import find_gaps
+from tests.support.exhibits.history import find_gaps
 from tests.support.faults.commit_proxy import Loss, between_application_and_database
 from tests.support.faults.step_hooks import KilledError, Step, at, at_every_step, kill, nothing
-from tests.support.undo.undo_runs import CaseDump, begin_undo, dump_documents, end_undo, request_undo, undo
+from tests.support.undo.runs import CaseDump, begin_undo, dump_documents, end_undo, request_undo, undo
 
 BASE = b"Control Number,Title,Tags,Custodian\r\nA-1,one,hot,Smith\r\nA-2,two,hot,\r\n"
 SECOND = b"Control Number,Title,Tags,Custodian\r\nA-1,uno,warm,Jones\r\nB-1,new,warm,Smith\r\n"

@@ -24,7 +24,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, cancel, committed, finish, retry, until_waiting
 from tests.support.application.driver import World, call, complete_imports, request_messages
 from tests.support.application.handler_processes import Workers
-from tests.support.undo.undo_runs import begin_undo, dump_documents, end_undo, request_undo, undo
+from tests.support.undo.runs import begin_undo, dump_documents, end_undo, request_undo, undo
 
 BASE = b"Control Number,Title\r\nA-1,one\r\nA-2,two\r\n"
 OTHER = b"Control Number,Title\r\nA-1,one\r\nB-1,new\r\n"

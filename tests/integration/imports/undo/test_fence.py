@@ -11,7 +11,7 @@ from shell.imports.undo import run
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import cancel, finish, retry, start
 from tests.support.application.driver import World, request_messages
-from tests.support.undo.undo_runs import begin_undo, dump_documents, end_undo, request_undo, undo
+from tests.support.undo.runs import begin_undo, dump_documents, end_undo, request_undo, undo
 
 TWO = b"Control Number,Tags\r\nA-1,hot\r\nA-2,late\r\n"
 

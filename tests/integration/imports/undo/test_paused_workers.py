@@ -12,7 +12,7 @@ from shell.imports.chunks.importer import finish_chunk, prepare_chunk
 from shell.imports.state.progress import ImportRetriedError
 from tests.integration.imports.import_requests import cancel, finish, retry
 from tests.support.application.driver import World
-from tests.support.undo.undo_runs import undo
+from tests.support.undo.runs import undo
 
 ONE = b"Control Number,Title,Tags\r\nA-1,one,hot\r\n"
 PLAIN = b"Control Number,Title\r\nA-1,one\r\n"

@@ -15,8 +15,8 @@ from shell.productions.steps import reserve
 from tests.integration.imports.import_requests import until_waiting
 from tests.support.application.driver import World
 from tests.support.application.handler_processes import Workers
-from tests.support.productions import production_runs
-from tests.support.undo.undo_runs import begin_undo, end_undo, kept, undo
+from tests.support.productions import runs
+from tests.support.undo.runs import begin_undo, end_undo, kept, undo
 
 BASE = b"Control Number,Title\r\nA-1,one\r\nA-2,two\r\n"
 
@@ -31,7 +31,7 @@ def created(world: World) -> int:
 def production(world: World, created: int) -> int:
     """A production of all exhibits of the case that has not reserved numbers."""
     assert created
-    return production_runs.ask()
+    return runs.ask()
 
 
 def reserved(world: World) -> list[str]:
@@ -42,7 +42,7 @@ def test_an_undo_that_waited_for_a_production_keeps_its_documents(
     world: World, workers: Workers, other: Connection, created: int, production: int
 ) -> None:
     """The production has locked the exhibits, and waits for the next number."""
-    production_runs.take(int(world.query("SELECT id FROM cases")[0][0]), 1)
+    runs.take(int(world.query("SELECT id FROM cases")[0][0]), 1)
     messages = begin_undo(world, created)
     other.execute(text("SELECT id FROM bates_sequences FOR UPDATE"))
     with ThreadPoolExecutor(2) as threads:
@@ -66,7 +66,7 @@ def test_a_production_that_waited_for_an_undo_has_no_removed_document(
     world.run(b"Control Number,Title\r\nB-1,stays\r\n")
     ids = [row[0] for row in world.query("SELECT id FROM exhibits")]
     selection: dict[str, Any] = {"query": {}, "ids": {"exhibitIds": ids}}[selected]
-    production = production_runs.ask(**selection)
+    production = runs.ask(**selection)
     messages = begin_undo(world, created)
     other.execute(text("SELECT import_id FROM import_undos WHERE import_id = :id FOR UPDATE"), {"id": created})
     with ThreadPoolExecutor(2) as threads:
@@ -90,7 +90,7 @@ def test_a_named_document_that_is_removed_while_they_are_read_is_not_left_out(
     world: World, created: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.run(b"Control Number,Title\r\nB-1,stays\r\n")
-    production = production_runs.ask(exhibitIds=[row[0] for row in world.query("SELECT id FROM exhibits")])
+    production = runs.ask(exhibitIds=[row[0] for row in world.query("SELECT id FROM exhibits")])
 
     def count_before(*given: Any) -> int:
         found = count_selected(*given)
@@ -108,7 +108,7 @@ def test_a_production_without_locks_has_a_document_that_is_gone(
 ) -> None:
     """The negative control: numbers are reserved for what was selected, and not locked."""
     monkeypatch.setattr("shell.productions.reservation.lock_selected_exhibits", lambda *_: None)
-    production_runs.take(int(world.query("SELECT id FROM cases")[0][0]), 1)
+    runs.take(int(world.query("SELECT id FROM cases")[0][0]), 1)
     messages = begin_undo(world, created)
     other.execute(text("SELECT id FROM bates_sequences FOR UPDATE"))
     with ThreadPoolExecutor(1) as thread:

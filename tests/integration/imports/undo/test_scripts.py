@@ -20,9 +20,9 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, committed
 from tests.support.application.driver import World, empty_queues
 from tests.support.database.empty_tables import empty_tables
-from tests.support.exhibits.exhibit_history import find_gaps
-from tests.support.undo.undo_runs import CaseDump, dump_documents, undo
-from tests.support.undo.undo_scripts import Edit, Replay, Step, Undo, loads, scripts
+from tests.support.exhibits.history import find_gaps
+from tests.support.undo.runs import CaseDump, dump_documents, undo
+from tests.support.undo.scripts import Edit, Replay, Step, Undo, loads, scripts
 from tests.torture.overlay_case import read_case
 from tests.torture.overlay_model import ROW_HASH, compare
 from tests.torture.overlay_plans import OverlayPlan

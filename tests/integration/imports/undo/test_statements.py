@@ -17,8 +17,8 @@ from shell.exhibits.commands import patch_exhibit
 from shell.imports.undo import restoring
 from tests.integration.imports.import_requests import CALLER, committed
 from tests.support.application.driver import World
-from tests.support.exhibits.exhibit_history import find_gaps
-from tests.support.undo.undo_runs import counts, dump_documents, kept, undo
+from tests.support.exhibits.history import find_gaps
+from tests.support.undo.runs import counts, dump_documents, kept, undo
 
 CREATING = b"Control Number,Title,Author,Pages,Tags\r\nA-1,one,Ann,3,\r\nA-2,two,Ann,3,\r\n"
 FIRST = b"Control Number,Title,Tags\r\nA-1,new,hot\r\nA-2,new,hot\r\n"

@@ -8,7 +8,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER
 from tests.integration.imports.undo.test_undo import FIRST, SECOND, edit
 from tests.support.application.driver import World, complete_imports
-from tests.support.undo.undo_runs import undo
+from tests.support.undo.runs import undo
 
 
 def unchanged_by(found: Undo) -> dict[int, int]:

@@ -13,8 +13,8 @@ from shell.imports.undo.queries import get_undo, list_kept
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, STRANGER, committed
 from tests.support.application.driver import World
-from tests.support.exhibits.exhibit_history import find_gaps
-from tests.support.undo.undo_runs import counts, dump_documents, kept, request_undo, undo
+from tests.support.exhibits.history import find_gaps
+from tests.support.undo.runs import counts, dump_documents, kept, request_undo, undo
 
 HEADER = "Control Number,Title,Bates Begin,Custodian,Tags,Date Sent,Author,Parent\r\n"
 FIRST = (

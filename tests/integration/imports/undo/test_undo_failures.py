@@ -23,8 +23,8 @@ from shell.imports.undo.queries import get_undo
 from tests.integration.imports.conftest import Chunks, Setting
 from tests.integration.imports.import_requests import CALLER, committed, events
 from tests.support.application.driver import Message, World, call, completion_messages, request_messages
-from tests.support.exhibits.exhibit_history import find_gaps
-from tests.support.undo.undo_runs import CaseDump, begin_undo, counts, dump_documents, end_undo, request_undo, undo
+from tests.support.exhibits.history import find_gaps
+from tests.support.undo.runs import CaseDump, begin_undo, counts, dump_documents, end_undo, request_undo, undo
 
 BASE = b"Control Number,Title\r\nA-1,one\r\nA-2,two\r\nA-3,three\r\n"
 SECOND = b"Control Number,Title\r\nA-1,uno\r\nA-2,dos\r\nA-3,tres\r\n"

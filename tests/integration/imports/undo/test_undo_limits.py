@@ -30,9 +30,9 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import committed
 from tests.support.application.driver import World, call
 from tests.support.database.server_status import statements
-from tests.support.exhibits.exhibit_history import find_gaps
-from tests.support.productions.production_runs import ask
-from tests.support.undo.undo_runs import CALLER, begin_undo, counts, dump_documents, end_undo, kept, undo
+from tests.support.exhibits.history import find_gaps
+from tests.support.productions.runs import ask
+from tests.support.undo.runs import CALLER, begin_undo, counts, dump_documents, end_undo, kept, undo
 
 LARGE, MOST_BYTES = 1_000, 40_000_000
 BODY = "\\" * 32_000

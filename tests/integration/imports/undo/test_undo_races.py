@@ -19,8 +19,8 @@ from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_documents,
 from tests.integration.imports.import_requests import CALLER, committed, deliver_during, until_waiting
 from tests.support.application.driver import Message, World
 from tests.support.application.handler_processes import Workers
-from tests.support.exhibits.exhibit_history import find_gaps, read_history
-from tests.support.undo.undo_runs import begin_undo, dump_documents, end_undo, kept
+from tests.support.exhibits.history import find_gaps, read_history
+from tests.support.undo.runs import begin_undo, dump_documents, end_undo, kept
 
 BASE = b"Control Number,Title,File Name,Tags,Custodian\r\nA-1,one,a.msg,hot,Smith\r\nA-2,two,b.msg,hot,Smith\r\n"
 OVERLAY = b"Control Number,Title,File Name,Tags\r\nA-1,uno,x.msg,warm\r\nA-2,dos,y.msg,warm\r\n"

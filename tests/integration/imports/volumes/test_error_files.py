@@ -22,7 +22,7 @@ from shell.volumes.queries import get_volume
 from tests.integration.imports.import_requests import CALLER, committed
 from tests.support.application.driver import World
 from tests.support.imports.image_load_files import page_counts
-from tests.support.undo.undo_runs import counts, dump_documents, undo
+from tests.support.undo.runs import counts, dump_documents, undo
 from tests.support.volumes.volume_imports import import_volume, put_volume
 
 DAT, OPT, OTHER = "LOAD/load.csv", "IMG/load.opt", "OTHER/load.csv"

@@ -19,7 +19,7 @@ from shell.imports.queries import get_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, committed
 from tests.support.application.driver import World, call, complete_imports
-from tests.support.undo.undo_runs import dump_documents, undo
+from tests.support.undo.runs import dump_documents, undo
 from tests.support.volumes.volume_imports import import_volume, put_volume, start_volume_import
 
 DAT = "DATA/load.csv"
