@@ -38,7 +38,7 @@ def after(tmp_path: Path) -> Any:
 )
 def test_a_resource_is_there_if_its_condition_holds(after: Any, rule: str, holds: bool) -> None:
     left = after(
-        f"Conditions:\\n  Requested: {rule}\n  Other: !Equals [a, a]\n"
+        f"Conditions:\n  Requested: {rule}\n  Other: !Equals [a, a]\n"
         "Resources:\n  Always: {Type: A}\n  Sometimes: {Type: A, Condition: Requested}\n"
     )
     assert ("Sometimes" in left["Resources"]) is holds
