@@ -20,16 +20,16 @@ from redis import Redis
 from sqlalchemy import URL, make_url
 
 from local.errors import LocalError
-from tests.support import servers
-from tests.support.application_user import ADMINISTRATOR, SWITCH, administrator_engine, application_user
-from tests.support.caches import forget_caches, forget_redis
-from tests.support.emptying import empty_tables
-from tests.support.redis_server import private_redis
-from tests.support.servers import RUN, SERVER
-from tests.support.world import World, empty_bucket, empty_queues
+from tests.support.application.cleared_caches import forget_caches, forget_redis
+from tests.support.application.driver import World, empty_bucket, empty_queues
+from tests.support.database.application_user import ADMINISTRATOR, SWITCH, administrator_engine, application_user
+from tests.support.database.empty_tables import empty_tables
+from tests.support.servers import provisioned_servers
+from tests.support.servers.provisioned_servers import RUN, SERVER
+from tests.support.servers.redis_server import private_redis
 
 # Before any test imports them, in whichever folder.
-pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
+pytest.register_assert_rewrite("tests.support.imports.accounting", "tests.support.imports.rebuilt_rows")
 
 # No deadline: an example would fail because the machine stood still for a moment.
 # The quick examples are the same in every run: a run is red for a change, never by chance.
@@ -51,9 +51,9 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         if worker is None:
             os.environ[RUN] = secrets.token_hex(4)
-            servers.prepare_database(_servers)
+            provisioned_servers.prepare_database(_servers)
         if worker or not config.getoption("numprocesses", None):
-            servers.start_database(_servers, worker or "master")
+            provisioned_servers.start_database(_servers, worker or "master")
     except LocalError as error:
         _servers.close()
         raise pytest.UsageError(str(error)) from error
@@ -101,15 +101,15 @@ def race_counts() -> int:
 @pytest.fixture(scope="session")
 def schema_url(worker_id: str) -> Iterator[URL]:
     """An empty schema of this worker's own."""
-    url = servers.fresh_schema(os.environ[SERVER], f"exhibits_test_{os.environ[RUN]}_{worker_id}")
+    url = provisioned_servers.fresh_schema(os.environ[SERVER], f"exhibits_test_{os.environ[RUN]}_{worker_id}")
     yield url
-    servers.drop_schema(url)
+    provisioned_servers.drop_schema(url)
 
 
 @pytest.fixture(scope="session")
 def aws_url() -> Iterator[str]:
     """A moto server of this worker's own."""
-    with servers.aws() as url:
+    with provisioned_servers.aws() as url:
         yield url
 
 
@@ -117,7 +117,7 @@ def aws_url() -> Iterator[str]:
 def environment(schema_url: URL, aws_url: str) -> Iterator[dict[str, str]]:
     """The environment of a function: database, AWS, a bucket and its queues."""
     with pytest.MonkeyPatch.context() as patch:
-        # A developer's own Redis is nobody's playground; tests that want one ask for `with_redis`.
+        # A developer's own Redis is not for tests; tests that need one use `with_redis`.
         patch.delenv("REDIS_URL", raising=False)
         values = {
             "DATABASE_URL": schema_url.render_as_string(hide_password=False),

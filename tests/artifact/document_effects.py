@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.artifact.sending import Sender, event_of, logical_id
-from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.productions import ask, objects_of, put_documents, status_of
+from tests.artifact.event_sender import Sender, event_of, logical_id
+from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
+from tests.support.productions.runs import ask, objects_of, put_documents, status_of
 
 PRODUCE = "ProduceFunction"
 REQUESTS = "SELECT COUNT(*) FROM outbox_events WHERE event_type = 'production.requested'"
@@ -61,7 +61,7 @@ def custody_api(sender: Sender) -> None:
 
 
 def productions_api(sender: Sender) -> None:
-    """The production is asked for, in the table and on its way to the topic."""
+    """The production is requested, in the table and on its way to the topic."""
     [exhibit] = put_exhibits(sender.world, get_or_create_case(sender.world, "Doe v. Acme", "acme"), ["A"])
     sender.world.query("INSERT INTO tags (case_id, name) SELECT id, 'Responsive' FROM cases")
     sender.world.query("INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT :e, id, 'u' FROM tags", e=exhibit)
@@ -86,7 +86,7 @@ def start_production(sender: Sender) -> None:
 
 
 def resume_productions(sender: Sender) -> None:
-    """A production of which nothing was heard is asked for once more."""
+    """A production of which nothing was heard is requested once more."""
     put_documents(sender.world, ["A"])
     ask()
     sender.world.query("UPDATE productions SET updated_at = NOW(6) - INTERVAL 1 DAY")

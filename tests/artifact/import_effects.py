@@ -7,16 +7,16 @@ import json
 from samples.generator import generate
 from samples.spec import Spec
 from shell.aws import clients
-from tests.artifact.sending import Sender
-from tests.support.answers import answers
-from tests.support.world import completion_messages, request_messages, taken_from
+from tests.artifact.event_sender import Sender
+from tests.support.application.driver import completion_messages, request_messages, taken_from
+from tests.support.aws.custom_resource_server import answers
 
 DONE: dict[str, list[str]] = {"batchItemFailures": []}
 THREE = generate(Spec(rows=3)).data
 
 
 def migrate_database(sender: Sender) -> None:
-    """Of a database without tables, the schema of today; CloudFormation is told."""
+    """Of a database without tables, the schema of today; CloudFormation gets the response."""
     query = sender.world.query
     before = query("SELECT version_num FROM alembic_version")
     tables = [row[0] for row in query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
@@ -78,8 +78,8 @@ def publish_outbox(sender: Sender) -> None:
     import_id = sender.world.run(THREE)
     assert sender.send("publish_outbox")["batchItemFailures"] == []
     assert sender.world.query("SELECT COUNT(*) FROM outbox_events WHERE published = 0") == [(0,)]
-    told = [message for message in taken_from(queue) if message["eventType"] == "import.completed"]
-    assert [message["importId"] for message in told] == [import_id]
+    messages = [message for message in taken_from(queue) if message["eventType"] == "import.completed"]
+    assert [message["importId"] for message in messages] == [import_id]
 
 
 def write_import_report(sender: Sender) -> None:
@@ -94,7 +94,7 @@ def write_import_report(sender: Sender) -> None:
 
 
 def purge_expired(sender: Sender) -> None:
-    """An answer that nobody asks for any more is gone; one of today stays."""
+    """An answer that is not requested any more is gone; one of today stays."""
     for name, age in (("old", 1_000), ("young", 1)):
         sender.world.query(
             "INSERT INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "

@@ -1,7 +1,7 @@
 """Every built function does its work when AWS's emulator hands it the event of events/, and may do what it asks for.
 
 The work is judged by its effect alone. moto allows everything; what AWS would refuse is found here: of whatever the
-built functions ask AWS for, the roles that SAM makes of template.yaml are asked whether that function may, and of what
+built functions ask AWS for, the roles that SAM makes of template.yaml decide whether that function may, and of what
 they allow whether anybody needs it.
 """
 
@@ -18,19 +18,19 @@ from local.lambda_runtime.build_artifact import Artifact
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.template.reader import Template
 from tests.artifact import document_effects
-from tests.artifact.exhaustive_work import HANDLERS, MODULES, do_everything, effects_in
-from tests.artifact.sending import logical_id
-from tests.artifact.watching import watched
-from tests.support.aws_requests import Asked, UnknownRequestError, asked_for, methods
-from tests.support.permissions import Grant, Roles, needs
-from tests.support.reaching import Sources, never_made
-from tests.support.recording_proxy import Seen
+from tests.artifact.event_sender import logical_id
+from tests.artifact.exhaustive_requests import HANDLERS, MODULES, do_everything, effects_in
+from tests.artifact.observed_stack import watched
+from tests.support.aws.reachable_calls import Sources, never_made
+from tests.support.aws.request_resources import AwsRequest, UnknownRequestError, methods, read_request
+from tests.support.aws.role_permissions import Grant, Roles, needs
+from tests.support.servers.recording_proxy import Seen
 from tests.unit.template.conftest import TEMPLATE, Deployed, deployed_with, listed
 from tools.check_template import transform
 
 WIRED = Template.load(DEFAULT_TEMPLATE)
 EVIDENCE = "arn:aws:s3:::exhibit-ingest-local-123456789012-us-east-1-evidence"
-# Of an upload that S3 names no version of, as while somebody has suspended the bucket's versioning; every other is read
+# Of an upload that S3 names no version of, as while the bucket's versioning is suspended; every other is read
 # by its version.
 READERS = (
     *("StartImportFunction", "ImportChunkFunction", "WriteImportReportFunction"),
@@ -41,7 +41,7 @@ UNSEEN |= {
     Grant("ProcessVolumeFunction", "s3:GetObject", f"{EVIDENCE}/archives/*"),
     Grant("ProduceFunction", "s3:GetObject", f"{EVIDENCE}/volumes/*"),
 }
-# The local stack's functions are told DATABASE_URL, and look up no secret; the other secret is every function's.
+# The local stack's functions get DATABASE_URL, and look up no secret; the other secret is every function's.
 ADMINISTRATOR = "arn:aws:local:::DatabaseCluster.MasterUserSecret.SecretArn"
 UNSEEN |= {Grant("MigrateDatabaseFunction", "secretsmanager:GetSecretValue", ADMINISTRATOR)}
 # They name a class of which they do not use this method.
@@ -61,16 +61,16 @@ MADE_OF = {
 @pytest.fixture(scope="module")
 def done(
     artifact: Artifact, schema_url: URL, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[list[Asked], dict[str, Exception]]:
-    """All that the functions asked for when they had done everything, and the handlers that did not do their work."""
+) -> tuple[list[AwsRequest], dict[str, Exception]]:
+    """All that the functions requested when they had done everything, and the handlers that did not do their work."""
     with watched(artifact, schema_url, tmp_path_factory.mktemp("watched")) as watching:
         broken = do_everything(watching, HANDLERS.values())
-        return watching.asked(), broken
+        return watching.requests(), broken
 
 
 @pytest.fixture
-def asked(done: tuple[list[Asked], dict[str, Exception]]) -> list[Asked]:
-    """All that the functions asked for."""
+def requests(done: tuple[list[AwsRequest], dict[str, Exception]]) -> list[AwsRequest]:
+    """All that the functions requested."""
     return done[0]
 
 
@@ -90,36 +90,39 @@ def without(deployed: Deployed, function: str, action: str) -> Deployed:
 
 
 def operations(call: str) -> tuple[str, ...]:
-    """What AWS is asked for by a call of boto3's, such as s3.get_object."""
+    """The request of a call of boto3's, such as s3.get_object."""
     service, _, method = call.partition(".")
     return tuple(f"{service}:{each}" for each in MADE_OF.get(call) or (methods(service)[method],))
 
 
-def not_asked_for(asked: Iterable[Asked]) -> list[str]:
-    """What functions can get to by their code, and nobody was seen to ask for."""
-    sources, seen = Sources(REPOSITORY / "functions", REPOSITORY / "shared"), {(e.caller, e.operation) for e in asked}
+def not_requested(requests: Iterable[AwsRequest]) -> list[str]:
+    """What functions can get to by their code, and no request showed."""
+    sources, seen = (
+        Sources(REPOSITORY / "functions", REPOSITORY / "shared"),
+        {(e.caller, e.operation) for e in requests},
+    )
     reached = {
         (function, call)
         for function, handler in HANDLERS.items()
         for call in sources.calls_from(handler) - never_made(REPOSITORY / "functions" / f"{handler}.py")
-        # The local stack's functions are told DATABASE_URL, and look up no secret.
+        # The local stack's functions get DATABASE_URL, and look up no secret.
         if not call.startswith("secretsmanager.")
     }
-    wanted = {(function, each) for function, call in reached - NOT_MADE for each in operations(call)}
-    return sorted(f"{function} {operation}" for function, operation in wanted - seen)
+    reachable = {(function, each) for function, call in reached - NOT_MADE for each in operations(call)}
+    return sorted(f"{function} {operation}" for function, operation in reachable - seen)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("function", HANDLERS)
 def test_a_built_function_does_what_its_event_asks(
-    done: tuple[list[Asked], dict[str, Exception]], function: str
+    done: tuple[list[AwsRequest], dict[str, Exception]], function: str
 ) -> None:
     if HANDLERS[function] in done[1]:
         raise done[1][HANDLERS[function]]
 
 
 def without_effect(modules: Iterable[ModuleType]) -> list[str]:
-    """The template's functions of which nobody says what they must have done."""
+    """The template's functions without a statement of what they must have done."""
     return [function for function, handler in HANDLERS.items() if handler not in effects_in(modules)]
 
 
@@ -130,19 +133,19 @@ def test_every_function_of_the_template_is_sent_its_event() -> None:
 
 
 @pytest.mark.slow
-def test_every_function_may_do_what_it_does(asked: list[Asked], deployed: Deployed) -> None:
-    assert Roles(deployed, WIRED).refused(asked) == []
+def test_every_function_may_do_what_it_does(requests: list[AwsRequest], deployed: Deployed) -> None:
+    assert Roles(deployed, WIRED).refused(requests) == []
 
 
 @pytest.mark.slow
-def test_no_function_may_do_what_none_is_seen_to_need(asked: list[Asked], deployed: Deployed) -> None:
-    assert Roles(deployed, WIRED).unused(asked) == UNSEEN
+def test_no_function_may_do_what_none_is_seen_to_need(requests: list[AwsRequest], deployed: Deployed) -> None:
+    assert Roles(deployed, WIRED).unused(requests) == UNSEEN
 
 
 @pytest.mark.slow
-def test_everything_that_a_function_can_ask_for_was_asked_for(asked: list[Asked]) -> None:
-    assert not_asked_for(asked) == []
-    assert not_asked_for(each for each in asked if each.operation != "sns:PublishBatch") == [
+def test_every_reachable_request_of_a_function_was_made(requests: list[AwsRequest]) -> None:
+    assert not_requested(requests) == []
+    assert not_requested(each for each in requests if each.operation != "sns:PublishBatch") == [
         "ProduceFunction sns:PublishBatch",
         "PublishOutboxFunction sns:PublishBatch",
     ]
@@ -172,19 +175,19 @@ def test_everything_that_a_function_can_ask_for_was_asked_for(asked: list[Asked]
     ],
 )
 def test_an_action_that_is_taken_away_is_missed(
-    asked: list[Asked], deployed: Deployed, function: str, action: str, place: str
+    requests: list[AwsRequest], deployed: Deployed, function: str, action: str, place: str
 ) -> None:
-    found = Roles(without(deployed, function, action), WIRED).refused(asked)
+    found = Roles(without(deployed, function, action), WIRED).refused(requests)
     lost = [each for each in found if each.startswith(f"{function} lacks {action} on ")]
     assert any(place in each for each in lost), found
 
 
 @pytest.mark.slow
-def test_an_action_that_nobody_needs_is_found(asked: list[Asked], deployed: Deployed) -> None:
+def test_an_unused_action_is_found(requests: list[AwsRequest], deployed: Deployed) -> None:
     given = Deployed(copy.deepcopy(dict(deployed.resources)), deployed.outputs)
     statement = given.role_of("PublishOutboxFunction")["Policies"][0]["PolicyDocument"]["Statement"][0]
     statement["Action"] = [*listed(statement["Action"]), "sns:DeleteTopic"]
-    extra = Roles(given, WIRED).unused(asked) - Roles(deployed, WIRED).unused(asked)
+    extra = Roles(given, WIRED).unused(requests) - Roles(deployed, WIRED).unused(requests)
     assert {(each.function, each.action) for each in extra} == {("PublishOutboxFunction", "sns:DeleteTopic")}
 
 
@@ -195,9 +198,9 @@ def test_an_action_that_nobody_needs_is_found(asked: list[Asked], deployed: Depl
 def test_a_request_that_no_rule_speaks_of_is_an_error(method: str, uri: str, service: str) -> None:
     signed = {"authorization": f"AWS4-HMAC-SHA256 Credential=F/20261121/us-east-1/{service}/aws4_request"}
     with pytest.raises(UnknownRequestError):
-        needs(asked_for(Seen(method, uri, signed, b"", 200)))
+        needs(read_request(Seen(method, uri, signed, b"", 200)))
 
 
-def test_a_request_that_nobody_signed_is_an_error() -> None:
-    with pytest.raises(UnknownRequestError, match="nobody signed"):
-        asked_for(Seen("GET", "/bucket/key", {}, b"", 200))
+def test_an_unsigned_request_is_an_error() -> None:
+    with pytest.raises(UnknownRequestError, match="unsigned:"):
+        read_request(Seen("GET", "/bucket/key", {}, b"", 200))

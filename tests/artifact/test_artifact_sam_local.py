@@ -36,7 +36,7 @@ print(json.dumps({name: {
 } for name, each in functions.items()}))
 """
 
-# SAM's own container, with a Docker client that records what Docker is asked for.
+# SAM's own container, with a Docker client that records what is requested of Docker.
 CREATE = """
 import json, sys
 from types import SimpleNamespace
@@ -95,11 +95,11 @@ def _run_in_sam(script: str, *arguments: str) -> dict[str, Any]:
 def test_sam_gives_every_function_the_variables_of_the_stack(quiet: LocalStack, resolved: dict[str, Any]) -> None:
     assert set(resolved) == set(quiet.template.functions)
     for name, found in resolved.items():
-        wanted = sam_local.build_env_vars(quiet)[name]
-        assert {key: found["variables"][key] for key in wanted} == wanted
+        expected = sam_local.build_env_vars(quiet)[name]
+        assert {key: found["variables"][key] for key in expected} == expected
 
 
-def test_sam_passes_on_no_credentials_of_whoever_calls_it(resolved: dict[str, Any]) -> None:
+def test_sam_passes_on_no_credentials_of_its_caller(resolved: dict[str, Any]) -> None:
     for found in resolved.values():
         assert "real" not in found["variables"].values()
         assert found["variables"]["AWS_ENDPOINT_URL"].startswith("http://host.docker.internal:")

@@ -15,8 +15,8 @@ from local.lambda_runtime.build_artifact import Artifact
 from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from samples.demo import write_demo
-from tests.support import servers
-from tests.support.dump import Dump, logical_dump
+from tests.support.database.dump import Dump, logical_dump
+from tests.support.servers.provisioned_servers import schema_beside
 
 # The migration of an empty database takes a second, and a minute on a machine that does much else.
 SCALE = TimeScale(0.05, shortest_timeout=300)
@@ -25,12 +25,10 @@ SCALE = TimeScale(0.05, shortest_timeout=300)
 @contextmanager
 def running(state: Path, schema_url: URL, name: str, artifact: Path | None = None) -> Iterator[LocalStack]:
     """A stack with a schema of its own."""
-    server = schema_url.render_as_string(hide_password=False)
-    url = servers.fresh_schema(server, f"{schema_url.database}_{name}")
-    at = url.render_as_string(hide_password=False)
-    with LocalStack(state, StackOptions(workers=2, time_scale=SCALE, database_url=at, artifact=artifact)) as stack:
-        yield stack
-    servers.drop_schema(url)
+    with schema_beside(schema_url, name) as url:
+        at = url.render_as_string(hide_password=False)
+        with LocalStack(state, StackOptions(workers=2, time_scale=SCALE, database_url=at, artifact=artifact)) as stack:
+            yield stack
 
 
 def left_by(stack: LocalStack, file: Path, folder: Path) -> tuple[Dump, dict[str, bytes]]:

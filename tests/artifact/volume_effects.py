@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from tests.artifact.event_sender import Sender
 from tests.artifact.import_effects import DONE
-from tests.artifact.sending import Sender
-from tests.integration.volumes.support import FILES, request, upload, work_messages
-from tests.support.world import request_messages
+from tests.integration.volumes.volume_requests import FILES, request, upload, work_messages
+from tests.support.application.driver import request_messages
 
 
 def volumes_api(sender: Sender) -> None:

@@ -11,12 +11,12 @@ from sqlalchemy import URL, make_url
 import migrate_database
 from shell.db import column_limits, session
 from shell.settings import settings
-from tests.support import servers
-from tests.support.cases import Cases
-from tests.support.database import Database, Toys
-from tests.support.emptying import empty_tables
-from tests.support.servers import counts_for_us_alone, is_mysql
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.database.counted_database import Database, Toys
+from tests.support.database.empty_tables import empty_tables
+from tests.support.exhibits.stored_cases import Cases
+from tests.support.servers import provisioned_servers
+from tests.support.servers.provisioned_servers import counts_for_us_alone, is_mysql
 
 
 @pytest.fixture
@@ -28,12 +28,14 @@ def cases(world: World) -> Cases:
 
 @pytest.fixture(scope="session")
 def counting_url(schema_url: URL) -> Iterator[URL]:
-    """A schema on a server, or of a user, whose deadlocks nobody else adds to."""
+    """A schema on a server, or of a user, whose deadlocks no other session adds to."""
     with ExitStack() as stack:
         if counts_for_us_alone():
             yield schema_url
         else:
-            yield servers.fresh_schema(stack.enter_context(servers.private_server()), "exhibits_counting")
+            yield provisioned_servers.fresh_schema(
+                stack.enter_context(provisioned_servers.private_server()), "exhibits_counting"
+            )
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.direct_aws import Body, direct_requests
+from tests.support.aws.moto_in_process import Body, direct_requests
 
 # Of each answer its own.
 OWN = {"date", "server", "connection", "x-amz-request-id", "x-amzn-requestid", "x-amz-id-2", "content-length"}

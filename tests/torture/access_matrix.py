@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tests.support.world import World
+from tests.support.application.driver import World
 from tests.torture.access_attacks import NEW_IDS, Check, attacks, comparable
 from tests.torture.access_requests import requests_of
 from tests.torture.access_rows import Kept, rows_about

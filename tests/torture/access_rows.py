@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Engine, MetaData, Table, select, text
 
-from tests.support.database import Toys
+from tests.support.database.counted_database import Toys
 
 Row = Mapping[str, Any]
 Rows = dict[str, list[Row]]

@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 from local.gateway.events import HttpRequest
 from local.gateway.server import ApiGateway
 from shell.aws import clients
-from tests.support.api import TOKENS, gateway
-from tests.support.world import World
+from tests.support.api.client import TOKENS, gateway
+from tests.support.application.driver import World
 
 # Of every answer its own, whatever was asked.
 _OWN_HEADERS = {"apigw-requestid", "content-length", "date", "server", "connection"}

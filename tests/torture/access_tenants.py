@@ -15,8 +15,8 @@ from typing import Any
 import process_volume
 from shell.aws import clients
 from shell.settings import settings
-from tests.support.productions import execute
-from tests.support.world import World, call, request_messages, taken_from
+from tests.support.application.driver import World, call, request_messages, taken_from
+from tests.support.productions.runs import execute
 from tests.torture.access_document import places
 from tests.torture.access_sites import Asked, Said, ask, put
 

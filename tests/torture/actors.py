@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import requests
 
 from samples.generator import generate
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.clients import Client, NeverAnsweredError
 from tests.torture.ledger import BASE, DOCUMENTS, Upload, native
 

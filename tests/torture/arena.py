@@ -15,7 +15,7 @@ from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.template.reader import Template
 from local.time_scale import TimeScale
-from tests.support.redis_server import RedisServer, private_redis
+from tests.support.servers.redis_server import RedisServer, private_redis
 from tests.torture import points, worker
 from tests.torture.conductor import Conductor
 from tests.torture.subscriber import Subscriber

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.actors import ENDED, Uploader, expect, see_to
 from tests.torture.checks_oracle import count_written
 from tests.torture.clients import Client

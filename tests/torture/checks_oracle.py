@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding, compare
 from tests.torture.ledger import Check, Ledger
 

@@ -11,10 +11,10 @@ import pytest
 from pymysql.connections import Connection
 from sqlalchemy import make_url
 
-from tests.support.caches import forget_caches
-from tests.support.database import until
-from tests.support.emptying import empty_tables, restart_ids
-from tests.support.world import World, empty_queues
+from tests.support.application.cleared_caches import forget_caches
+from tests.support.application.driver import World, empty_queues
+from tests.support.database.counted_database import until
+from tests.support.database.empty_tables import empty_tables, restart_ids
 from tests.torture.access_attacks import NEW_IDS
 from tests.torture.access_matrix import Matrix
 from tests.torture.access_tenants import claim_ids

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.findings import DOUBLED, EARLY, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.ledger import Ledger
 

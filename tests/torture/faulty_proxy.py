@@ -16,9 +16,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 
-from tests.support.commit_proxy import COMMIT
-from tests.support.refusing_proxy import QUERY
-from tests.support.tcp_proxy import HEADER, TcpProxy, packets
+from tests.support.faults.commit_proxy import COMMIT
+from tests.support.faults.refusing_proxy import QUERY
+from tests.support.faults.tcp_proxy import HEADER, TcpProxy, packets
 from tests.torture.server_answers import Answers
 
 Decide = Callable[[bytes], "Injection | None"]

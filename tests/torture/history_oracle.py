@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, Finding
 from tests.torture.ledger import Ledger
 from tests.torture.overlay_plans import OVERLAID_CASE

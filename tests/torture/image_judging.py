@@ -21,7 +21,7 @@ from core.image_load_file.page_lines import ImageFileKind
 from core.image_load_file.splitter import ImageSplitter, RejectedRange
 from core.load_file.encoding import detect_byte_order_mark
 from core.load_file.split_state import Chunk
-from tests.support.image_files import Bounds, Document, WholeFile, read_whole
+from tests.support.imports.image_file_reference import Bounds, Document, WholeFile, read_whole
 from tests.torture.image_mutations import ImageFile
 from tests.torture.mutated_rows import ViolationError
 

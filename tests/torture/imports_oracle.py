@@ -13,11 +13,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from samples.oracle import Truth
-from tests.support.accounts import accounts
-from tests.support.checks import assert_accounted
-from tests.support.error_files import Form, error_file_of
-from tests.support.queried import Queried
-from tests.support.rebuild import assert_rebuilt
+from tests.support.database.committed_state import Queried
+from tests.support.imports.accounting import assert_accounted
+from tests.support.imports.error_file_reference import Form, error_file_of
+from tests.support.imports.rebuilt_rows import assert_rebuilt
+from tests.support.imports.row_outcomes import accounts
 from tests.torture.findings import BOTH, DOUBLED, LOST, MISPLACED, UNFINISHED, Finding, asserted
 from tests.torture.ledger import ROWS, TWINS, Ledger, Upload
 

@@ -8,8 +8,8 @@ from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
 from samples.columns import Column, Role
 from samples.oracle import Truth, is_wide
-from tests.support.rebuild import FIELDS, rebuilt_rows
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.imports.rebuilt_rows import FIELDS, rebuilt_rows
 from tests.torture.mutated_rows import demand
 
 _ROLES = {field: role for role, field in FIELDS.items()} | {

@@ -19,7 +19,7 @@ from shell.db.session import session
 from shell.imports.checks.commands import run_import
 from shell.imports.checks.queries import list_findings
 from shell.imports.queries import get_import
-from tests.support.world import World, call, request_messages
+from tests.support.application.driver import World, call, request_messages
 from tests.torture.mutated_imports import deliver, deliver_chunks
 from tests.torture.mutated_rows import demand
 from tests.torture.mutations import Mutated

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from benchmarks.arguments import add_server, number
 from benchmarks.output import run_command
-from tests.support.world import World
+from tests.support.application.driver import World
 from tests.torture.habits import HabitFile, HabitWriter, compare
 from tests.torture.mutated_bounds import PROCESSOR_S, bounded, most_memory
 from tests.torture.mutated_checks import agreed

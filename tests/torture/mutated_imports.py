@@ -21,9 +21,9 @@ from core.load_file.record_reader import SourceRecord
 from samples.words import build_random
 from shell.aws import clients
 from shell.observability import metrics
-from tests.support.accounts import Accounts, accounts, summed_over_chunks
-from tests.support.error_files import error_file_of
-from tests.support.world import World, call, complete_imports
+from tests.support.application.driver import World, call, complete_imports
+from tests.support.imports.error_file_reference import error_file_of
+from tests.support.imports.row_outcomes import Accounts, accounts, summed_over_chunks
 from tests.torture.mutated_cells import check_cells
 from tests.torture.mutated_rows import demand, form_of
 from tests.torture.mutations import Mutated

@@ -17,7 +17,7 @@ from core.load_file.options import MAX_COLUMNS, parse_options
 from core.load_file.original_lines import find_original_line
 from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Row, parse_row
-from tests.support.error_files import LINE_COLUMN, Form, error_file_of, line_cell
+from tests.support.imports.error_file_reference import LINE_COLUMN, Form, error_file_of, line_cell
 
 # Control characters are to be a small share of a file; of the rejected rows they may be a larger one.
 _BY_THEIR_SHARE = frozenset({FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING})

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.overlay_model import (
     CUSTODIAN,
     FIELD,

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.actors import CALM_S, ENDED, expect, put_to, see_to, until
 from tests.torture.clients import Answered, Client
 from tests.torture.ledger import Linking, Overlaying, Undoing

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.imports_oracle import ENDS
 from tests.torture.ledger import Ledger, Overlaying

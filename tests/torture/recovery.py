@@ -28,7 +28,7 @@ from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
-from tests.support.checks import assert_accounted
+from tests.support.imports.accounting import assert_accounted
 from tests.torture.findings import MISPLACED, UNFINISHED, Finding, asserted
 from tests.torture.tortured_database import TorturedDatabase
 

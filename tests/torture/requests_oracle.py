@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.clients import has_urls
 from tests.torture.findings import DOUBLED, KINDS, LOST, MISPLACED, OVERLAP, WRONG, Finding
 from tests.torture.ledger import BASE, DOCUMENTS, Answer, Ledger, native

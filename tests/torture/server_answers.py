@@ -7,7 +7,7 @@ import struct
 import threading
 from contextlib import suppress
 
-from tests.support.tcp_proxy import HEADER
+from tests.support.faults.tcp_proxy import HEADER
 
 SWALLOW_S = 60.0
 

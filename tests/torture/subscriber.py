@@ -8,7 +8,7 @@ from collections import Counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient

@@ -18,7 +18,7 @@ from shell.exhibits import case_list, cases, commands, custodians, queries
 from shell.imports import queries as import_queries
 from shell.imports import uploads
 from shell.productions import queries as production_queries
-from tests.support.api import TOKENS, gateway
+from tests.support.api.client import TOKENS, gateway
 from tests.torture.access_attacks import comparable
 from tests.torture.access_document import places
 from tests.torture.access_matrix import Matrix

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from shell.exhibits import cases
-from tests.support.api import TOKENS, gateway
+from tests.support.api.client import TOKENS, gateway
 from tests.torture.access_attacks import comparable
 from tests.torture.access_document import places
 from tests.torture.access_matrix import Matrix

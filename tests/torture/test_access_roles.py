@@ -14,7 +14,7 @@ import pytest
 from core.roles import Role
 from shell.api import authorization
 from shell.settings import settings
-from tests.support.api import TOKENS, gateway
+from tests.support.api.client import TOKENS, gateway
 from tests.torture.access_matrix import Matrix
 from tests.torture.access_requests import requests_of
 from tests.torture.access_sites import Asked, Said, through

@@ -14,8 +14,8 @@ from urllib.parse import quote_plus, unquote, urlsplit
 import start_import
 from core.imports.uploads import build_options_key
 from shell.aws import clients
-from tests.support.api import Client
-from tests.support.world import World, call
+from tests.support.api.client import Client
+from tests.support.application.driver import World, call
 from tests.torture.access_rows import Kept
 from tests.torture.access_sites import put
 

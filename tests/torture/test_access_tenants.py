@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.api import template
-from tests.support.world import request_messages
+from tests.support.api.client import template
+from tests.support.application.driver import request_messages
 from tests.torture.access_attacks import EVERYTHING, Check, comparable
 from tests.torture.access_document import places
 from tests.torture.access_leaks import Condition, modules_with_conditions, watched
@@ -33,7 +33,7 @@ HELD_UP = {
     ("imports.volumes.error_files", "require_volume"): "the volume is of a case of the tenant, and of the tenant",
     ("exhibits.search", "_is_long"): "it counts up to a number that no case here has, and the page has the case again",
 }
-# What would tell of another case does not exist here; test_undo.py, test_undo_unchanged.py and
+# What would tell of another case does not exist here; test_undo.py, test_unchanged.py and
 # test_production_checks.py have it.
 NOTHING_TO_TELL = {
     ("exhibits.case_locks", "_find"): "no import of another case runs that would refuse the undo",

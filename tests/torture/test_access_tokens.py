@@ -13,7 +13,7 @@ import pytest
 
 from local.gateway.server import ApiGateway
 from local.gateway.tokens import Tokens
-from tests.support.api import TOKENS, invoke, template
+from tests.support.api.client import TOKENS, invoke, template
 from tests.torture.access_matrix import Matrix
 from tests.torture.access_requests import requests_of
 from tests.torture.access_sites import Asked, Said, ask, through

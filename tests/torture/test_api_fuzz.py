@@ -1,6 +1,6 @@
 """Whatever a client sends, the API answers; and what it refuses has changed nothing.
 
-`tests/integration/api/test_api_answers.py` asks by the document; here requests that succeed (`test_access_tenants.py`)
+`tests/integration/api/test_responses.py` asks by the document; here requests that succeed (`test_access_tenants.py`)
 are damaged past what a schema can say, and the database is compared after each.
 """
 
@@ -14,7 +14,7 @@ import pytest
 
 from local.gateway.events import HttpRequest, HttpResponse
 from samples.words import build_random
-from tests.support.api import TOKENS, gateway
+from tests.support.api.client import TOKENS, gateway
 from tests.torture.access_document import places
 from tests.torture.access_matrix import Matrix
 from tests.torture.access_rows import Row

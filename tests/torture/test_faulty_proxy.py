@@ -9,7 +9,7 @@ import pymysql
 import pytest
 from pymysql.connections import Connection
 
-from tests.support.database import until
+from tests.support.database.counted_database import until
 from tests.torture.faulty_proxy import Injection
 from tests.torture.plain_clients import Connect, after, begun, inject, notes, number, run
 from tests.torture.tortured_database import TorturedDatabase

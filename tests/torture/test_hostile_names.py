@@ -12,8 +12,8 @@ import pytest
 import start_import
 from core.imports.uploads import build_options_key
 from shell.aws import clients
-from tests.support.error_files import LINE_COLUMN, line_cell
-from tests.support.world import World, call
+from tests.support.application.driver import World, call
+from tests.support.imports.error_file_reference import LINE_COLUMN, line_cell
 from tests.torture.hostile_values import FORMULAS, table
 from tests.torture.mutated_bounds import bounded
 

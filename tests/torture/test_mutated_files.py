@@ -23,7 +23,7 @@ from shell.imports.chunks.checker import compare_with_case
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.results import RowResults
 from shell.settings import settings
-from tests.support.world import World
+from tests.support.application.driver import World
 from tests.torture import mutated_bounds, mutated_files
 from tests.torture.access_rows import Kept
 from tests.torture.mutated_bounds import ExceededError, bounded

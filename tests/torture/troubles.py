@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 
-from tests.support.redis_server import RedisServer
+from tests.support.servers.redis_server import RedisServer
 from tests.torture.faulty_proxy import Injection
 from tests.torture.plan import StatementFault, Trouble, TroubleFault
 from tests.torture.tortured_database import TorturedDatabase

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.ledger import Ledger, Undoing
 from tests.torture.overlay_case import Entry

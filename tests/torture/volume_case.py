@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.overlay_case import Entry, decode
 from tests.torture.overlay_model import FIELD, Key
 from tests.torture.volume_plans import IMAGES, VolumeCasePlan, VolumePlan

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding, compare
 from tests.torture.ledger import Ledger
 from tests.torture.volume_case import SentVolume

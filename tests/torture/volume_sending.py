@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from tests.support.queried import Queried
+from tests.support.database.committed_state import Queried
 from tests.torture.actors import ENDED, expect, put_to, see_to, until
 from tests.torture.clients import Client
 from tests.torture.rush import at_once

@@ -14,9 +14,9 @@ from moto import mock_aws
 
 from local.services.mysql import temporary_server
 from shell.observability import logger
-from tests.support import servers
-from tests.support.caches import forget_caches
-from tests.support.world import World
+from tests.support.application.cleared_caches import forget_caches
+from tests.support.application.driver import World
+from tests.support.servers import provisioned_servers
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def own_world(server_url: str | None, chunk_rows: int) -> Iterator[World]:
 
     # Every refusal is logged, as it is to be; here there are thousands.
     logger.setLevel("CRITICAL")
-    url = servers.fresh_schema(server_url, f"exhibits_own_{os.getpid()}")
+    url = provisioned_servers.fresh_schema(server_url, f"exhibits_own_{os.getpid()}")
     try:
         with mock_aws():
             world = _world(url.render_as_string(hide_password=False), chunk_rows)
@@ -38,7 +38,7 @@ def own_world(server_url: str | None, chunk_rows: int) -> Iterator[World]:
             yield world
             world.engine.dispose()
     finally:
-        servers.drop_schema(url)
+        provisioned_servers.drop_schema(url)
 
 
 def _world(database_url: str, chunk_rows: int) -> World:

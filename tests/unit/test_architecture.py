@@ -141,7 +141,7 @@ def only_settings_reads_the_environment(source: Source) -> Iterator[Found]:
                 yield line, f"uses {name}; a variable is read in {SETTINGS} and nowhere else"
 
 
-def nobody_edits_the_import_path(source: Source) -> Iterator[Found]:
+def import_path_is_not_edited(source: Source) -> Iterator[Found]:
     # What names neither module is not parsed.
     if "sys" in source.text or "site" in source.text:
         for line, name in mentions(source):
@@ -149,7 +149,7 @@ def nobody_edits_the_import_path(source: Source) -> Iterator[Found]:
                 yield line, f"uses {name}; import roots are set in pyproject.toml"
 
 
-def nobody_sleeps(source: Source) -> Iterator[Found]:
+def code_does_not_sleep(source: Source) -> Iterator[Found]:
     if source.folder in ("functions", "shared"):
         for line, name in mentions(source):
             if within(name, {"time.sleep", "asyncio.sleep"}):
@@ -177,8 +177,8 @@ RULES: list[Rule] = [
     core_decides_and_does_nothing,
     handlers_only_call_operations,
     only_settings_reads_the_environment,
-    nobody_edits_the_import_path,
-    nobody_sleeps,
+    import_path_is_not_edited,
+    code_does_not_sleep,
     modules_stay_short,
     handlers_shadow_nothing,
 ]
@@ -252,10 +252,10 @@ def test_every_package_says_what_it_promises(sources: list[Source]) -> None:
         (handlers_only_call_operations, "functions/start_import.py", "import import_chunk"),
         (only_settings_reads_the_environment, "functions/start_import.py", "import os\nos.environ['BUCKET']"),
         (only_settings_reads_the_environment, "shared/shell/sns.py", "from os import getenv"),
-        (nobody_edits_the_import_path, "tests/conftest.py", "import sys\nsys.path.insert(0, '.')"),
-        (nobody_edits_the_import_path, "tools/run.py", "import sys as s\ns.path += ['shared']"),
-        (nobody_sleeps, "shared/shell/imports/start.py", "import time\ntime.sleep(1)"),
-        (nobody_sleeps, "functions/start_import.py", "from time import sleep"),
+        (import_path_is_not_edited, "tests/conftest.py", "import sys\nsys.path.insert(0, '.')"),
+        (import_path_is_not_edited, "tools/run.py", "import sys as s\ns.path += ['shared']"),
+        (code_does_not_sleep, "shared/shell/imports/start.py", "import time\ntime.sleep(1)"),
+        (code_does_not_sleep, "functions/start_import.py", "from time import sleep"),
         (modules_stay_short, "functions/start_import.py", "\n" * 61),
         (modules_stay_short, "tests/unit/test_long.py", "\n" * 301),
         (handlers_shadow_nothing, "functions/email.py", ""),

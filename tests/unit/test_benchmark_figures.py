@@ -36,7 +36,7 @@ from benchmarks.imports.server import MEGABYTE, buffer_pool, buffer_pool_mb, loc
 from benchmarks.imports.usage import Usage
 from benchmarks.processes import Workers
 from benchmarks.split_rate import MeasuredFile
-from tests.support.usage import assert_refused
+from tests.support.application.command_usage import assert_refused
 
 CONTENDERS = ["ours", "reimport", "load_data", "pattern_bulk", "orm"]
 MISUSED = [

@@ -46,10 +46,10 @@ def build(tmp_path: Path) -> Path:
 
 def test_a_build_without_fault_passes(build: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(build)]) == 0
-    told = capsys.readouterr().out
-    assert "found" not in told
-    assert "DependenciesLayer" in told
-    assert "Nothing is compiled" in told
+    output = capsys.readouterr().out
+    assert "found" not in output
+    assert "DependenciesLayer" in output
+    assert "Nothing is compiled" in output
     assert list(build.rglob("*.pyc")) == []
 
 
@@ -108,9 +108,9 @@ def changed(file: Path, at: int, content: bytes) -> None:
 def test_what_is_compiled_as_lambda_loads_it_passes(compiled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert faults_of(compiled) == []
     main([str(compiled), "--python", "{}.{}".format(*OWN)])
-    told = capsys.readouterr().out
-    assert "no tests, no other caches: ok" in told
-    assert "Nothing is compiled" not in told
+    output = capsys.readouterr().out
+    assert "no tests, no other caches: ok" in output
+    assert "Nothing is compiled" not in output
     # Packages that are seldom loaded need not be compiled.
     put(compiled / PACKAGES / "fast/seldom.py", "x = 2")
     assert faults_of(compiled) == []
@@ -143,9 +143,9 @@ COMPILED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("fault", COMPILED)
 def test_a_compiled_file_that_lambda_should_not_load_is_found(compiled: Path, fault: str) -> None:
-    change, told = COMPILED[fault]
+    change, output = COMPILED[fault]
     change(compiled)
-    assert [told in each for each in faults_of(compiled)][:1] == [True]
+    assert [output in each for each in faults_of(compiled)][:1] == [True]
 
 
 def test_a_compiled_test_is_a_test(compiled: Path) -> None:

@@ -15,8 +15,8 @@ import pytest
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.intrinsics import load_document
 from local.template.reader import Template
-from tests.support.reaching import Sources
-from tests.support.trees import tree_of
+from tests.support.aws.reachable_calls import Sources
+from tests.support.volumes.folder_contents import tree_of
 from tools.compiled import compiled_path, find_fault
 from tools.runtime_python import get_runtime_version
 
@@ -30,12 +30,12 @@ LAYER = RECIPES["layers/dependencies"]
 SERVICES = set(re.findall(r"^SERVICES := (.*)$", LAYER, re.MULTILINE)[0].split())
 FUNCTIONS = {name: each.handler.partition(".")[0] for name, each in Template.load(DEFAULT_TEMPLATE).functions.items()}
 OWN = "{}.{}".format(*sys.version_info)
-NOBODY = {"RUNTIME_PYTHON": ""}
+NO_GROUP = {"RUNTIME_PYTHON": ""}
 THIS = {"RUNTIME_PYTHON": sys.executable, "LAYER_PYTHON": OWN}
 
 
 def make(
-    folder: Path, target: str, artifacts: Path, compiler: Mapping[str, str] = NOBODY
+    folder: Path, target: str, artifacts: Path, compiler: Mapping[str, str] = NO_GROUP
 ) -> subprocess.CompletedProcess[str]:
     """Run a recipe as SAM does."""
     environment = {**os.environ, "ARTIFACTS_DIR": str(artifacts), "MAKEFLAGS": "", **compiler}
@@ -43,7 +43,7 @@ def make(
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-def built(folder: Path, target: str, artifacts: Path, compiler: Mapping[str, str] = NOBODY) -> Path:
+def built(folder: Path, target: str, artifacts: Path, compiler: Mapping[str, str] = NO_GROUP) -> Path:
     done = make(folder, target, artifacts, compiler)
     assert done.returncode == 0, done.stderr
     return artifacts
@@ -81,7 +81,7 @@ def test_all_our_code_is_compiled_and_twice_to_the_same_bytes(tmp_path: Path, fo
     assert not any(str(tmp_path).encode() in file.read_bytes() for file in files), "a trace shows Lambda's paths"
 
 
-@pytest.mark.parametrize("compiler", [NOBODY, {"RUNTIME_PYTHON": sys.executable, "LAYER_PYTHON": "3.9"}])
+@pytest.mark.parametrize("compiler", [NO_GROUP, {"RUNTIME_PYTHON": sys.executable, "LAYER_PYTHON": "3.9"}])
 def test_without_a_python_of_the_runtimes_version_nothing_is_compiled(
     tmp_path: Path, compiler: Mapping[str, str]
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.unit.template.conftest import ROOT
-from tests.unit.template.test_template_versions import PARAMETERS
+from tests.unit.template.test_versions import PARAMETERS
 
 WORKFLOW = (ROOT / ".github/workflows/deploy.yml").read_text(encoding="utf-8")
 JOBS: dict[str, dict[str, Any]] = yaml.safe_load(WORKFLOW)["jobs"]

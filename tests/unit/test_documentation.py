@@ -268,6 +268,6 @@ def describe_date(text: str, order: str) -> str | None:
     found = read_date(text, order)
     if found is None:
         return None
-    moment = found.local - (found.offset or timedelta())
+    timestamp = found.local - (found.offset or timedelta())
     zone = "" if found.offset is None else " UTC"
-    return str(moment) + zone if found.has_time else f"{moment:%Y-%m-%d}"
+    return str(timestamp) + zone if found.has_time else f"{timestamp:%Y-%m-%d}"

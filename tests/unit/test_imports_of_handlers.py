@@ -83,12 +83,12 @@ def load(handlers: Sequence[tuple[str, Path]]) -> list[set[str]]:
     assert done.returncode == 0, done.stderr
     *answers, before = map(json.loads, done.stdout.splitlines())
     assert HEAVY & set(before) == EVERYWHERE
-    return [asked_for(answer) | HEAVY & (set(answer["loaded"]) - set(before)) for answer in answers]
+    return [requested_by_modules(answer) | HEAVY & (set(answer["loaded"]) - set(before)) for answer in answers]
 
 
-def asked_for(answer: dict[str, dict[str, list[str]]]) -> set[str]:
-    asked = answer["requested"].items()
-    names = {*answer["requested"], *(f"{name}.{each}" for name, imported in asked for each in imported)}
+def requested_by_modules(answer: dict[str, dict[str, list[str]]]) -> set[str]:
+    requested_modules = answer["requested"].items()
+    names = {*answer["requested"], *(f"{name}.{each}" for name, imported in requested_modules for each in imported)}
     # With the secrets comes boto3.
     return EVERYWHERE & (names | {"boto3"} if "aws_lambda_powertools.utilities.parameters" in names else names)
 
@@ -120,7 +120,7 @@ def test_what_a_handler_does_not_use_and_what_it_lacks_is_found(loaded: dict[str
     assert loaded["lighter"] == {"boto3"}
 
 
-def test_what_is_asked_for_is_what_our_own_modules_import(tmp_path: Path) -> None:
+def test_the_listed_packages_are_those_that_our_own_modules_import(tmp_path: Path) -> None:
     functions, shared = tmp_path / "functions", tmp_path / "shared"
     for folder in (functions, shared / "core"):
         folder.mkdir(parents=True)

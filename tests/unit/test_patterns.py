@@ -10,14 +10,14 @@ import pytest
 
 from core.image_load_file.ipro import parse_lfp_line
 from core.load_file import dates
-from tests.support.attack_texts import Attack, list_attacks
-from tests.support.backtracking import StepCounter
-from tests.support.patterns import find_patterns
+from tests.support.regexes.attack_texts import Attack, list_attacks
+from tests.support.regexes.source_patterns import find_patterns
+from tests.support.regexes.step_counts import StepCounter
 
 COUNT = 48
 # Twice the steps for twice the length, and those that do not depend on it; four times are quadratic.
 MOST = 3
-# As they were: two runs of the same characters, one behind the other, of which either can be empty.
+# As they were: two runs of the same characters, one after the other, of which either can be empty.
 TIME_AS_BEFORE = r"(?P<day>\d{1,2}/\d{1,2}/\d{4}) (?P<hour>\d{1,2}:\d{2})\s*(?P<half>[AaPp][Mm])?\s*(?P<zone>Z|UTC)?"
 FILE_AS_BEFORE = r"(?P<place>.*);[ \t]*(?P<type>[0-9]{1,3})[ \t]*(?:,[ \t]*(?P<rotation>[0-9]*)[ \t]*)?"
 

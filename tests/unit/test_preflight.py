@@ -9,11 +9,11 @@ import pytest
 from botocore.exceptions import NoRegionError
 
 from local.errors import TemplateError
-from tests.support.aws_account import (
-    ASKED,
+from tests.support.aws.stubbed_account import (
     DEMAND,
     PROXYLESS,
     REGION,
+    REQUESTED,
     SERVED,
     SERVICES,
     SNAPSHOT,
@@ -126,7 +126,7 @@ def test_the_default_is_taken_from_zones_with_a_default_subnet(preflight: Prefli
             f"one of: 8.0.mysql_aurora.3.04.6, {VERSION}.",
         ),
         (World(snapshot=f"{VERSION}1"), (f"DatabaseSnapshot={SNAPSHOT}",), "snapshot", f"DatabaseVersion={VERSION}1."),
-        (World(quota=10), (), "concurrency", f"can start {ASKED} executions at once, and the account has 10"),
+        (World(quota=10), (), "concurrency", f"can start {REQUESTED} executions at once, and the account has 10"),
         (World(quota=1000, unreserved=20), (), "concurrency", "the account has 20 (quota 1000"),
         *(
             (World(durable=answer), (), "durable functions", "which productions need")
@@ -155,8 +155,8 @@ def test_what_would_make_the_deployment_or_an_import_fail_is_a_problem(
     [
         (World(versions=(VERSION, f"{VERSION}0")), (), "note", "database", f"DatabaseVersion={VERSION}0"),
         (World(snapshot=VERSION), (f"DatabaseSnapshot={SNAPSHOT}",), "ok", "snapshot", f"it is of {VERSION}"),
-        (World(quota=ASKED + 3), (), "note", "concurrency", "3 are left for requests"),
-        (World(quota=ASKED + 10), (), "ok", "concurrency", f"{ASKED} executions"),
+        (World(quota=REQUESTED + 3), (), "note", "concurrency", "3 are left for requests"),
+        (World(quota=REQUESTED + 10), (), "ok", "concurrency", f"{REQUESTED} executions"),
         (World(), (), "ok", "durable functions", "has them"),
         (World(), ("SnapStart=PublishedVersions",), "ok", "SnapStart", "does not exclude us-east-1"),
         (World(backed_up=frozenset({"Aurora", "S3"})), ("BackupVaultDays=30",), "ok", "backups", "Aurora and S3"),
@@ -171,7 +171,7 @@ def test_what_prevents_nothing_passes(
     assert any(expected in line for line in lines_of(lines, severity, subject)), lines
 
 
-@pytest.mark.parametrize(("quota", "fits"), [(10, None), (ASKED - 7, None), (ASKED - 6, 2), (ASKED - 1, 7)])
+@pytest.mark.parametrize(("quota", "fits"), [(10, None), (REQUESTED - 7, None), (REQUESTED - 6, 2), (REQUESTED - 1, 7)])
 def test_a_small_quota_says_what_to_do_now_and_later(preflight: Preflight, quota: int, fits: int | None) -> None:
     _, lines = preflight(World(quota=quota))
     (problem,) = lines_of(lines, "problem", "concurrency")
@@ -192,7 +192,7 @@ def test_a_reservation_that_lambda_refuses_is_a_problem(preflight: Preflight, tm
     status, lines = preflight(World(quota=104), "--template", str(reserving))
     assert (status, "reserves 5 executions of 104" in lines_of(lines, "problem", "concurrency")[0]) == (1, True)
     status, lines = preflight(World(quota=105), "--template", str(reserving))
-    assert (status, f"{ASKED + 5} executions" in lines_of(lines, "ok", "concurrency")[0]) == (0, True)
+    assert (status, f"{REQUESTED + 5} executions" in lines_of(lines, "ok", "concurrency")[0]) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_region_without_snap_start_for_python_is_a_problem_where_it_is_used(re
     assert list(check_snap_start(region, demand())) == []
 
 
-def test_what_is_not_used_is_not_asked(preflight: Preflight) -> None:
+def test_unused_services_are_not_called(preflight: Preflight) -> None:
     status, lines = preflight(World(has_data_api=False), "DatabaseDataApi=false")
     assert (status, [line for line in lines if "Data API" in line or "backups" in line]) == (0, [])
 
@@ -281,13 +281,13 @@ def demand(**parameters: str) -> Demand:
 def test_the_demand_is_read_from_the_template() -> None:
     assert {"sqs", "sns", "lambda", "secretsmanager", "s3"} <= SERVICES
     assert DEMAND.gateway_services == (f"com.amazonaws.{REGION}.s3",)
-    assert demand(ChunkConcurrency="32").concurrency - ASKED == 24
-    assert DEMAND.queue_concurrency + DEMAND.schedules + DEMAND.reserved_concurrency == ASKED
+    assert demand(ChunkConcurrency="32").concurrency - REQUESTED == 24
+    assert DEMAND.queue_concurrency + DEMAND.schedules + DEMAND.reserved_concurrency == REQUESTED
     assert (DEMAND.has_proxy, demand(DatabaseProxy="true").has_proxy) == (False, True)
 
 
 def test_the_number_in_the_documentation_is_the_demand() -> None:
-    assert f"can start {ASKED} with `ChunkConcurrency` 8" in " ".join(OPERATIONS.split())
+    assert f"can start {REQUESTED} with `ChunkConcurrency` 8" in " ".join(OPERATIONS.split())
 
 
 def test_a_queue_without_a_limit_is_not_counted_as_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What must not be committed: addresses of package hosts, somebody's own folders, unpinned packages, large files.
+"""What must not be committed: addresses of package hosts, private folders, unpinned packages, large files.
 
 Looks at what git tracks; a file that is not added yet is looked at once it is.
 """

@@ -1,4 +1,4 @@
-"""A tenant's case with exhibits, and a device with periods of custody, for whoever calls the API."""
+"""A tenant's case with exhibits, and a device with periods of custody, for callers of the API."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import Matter, matter
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.exhibits.stored_cases import Matter, matter
 
 __all__ = ["Held", "Matter"]
 
@@ -19,12 +19,12 @@ FIRST_HELD = datetime(2026, 11, 21, tzinfo=UTC)
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Pass over a module whose only test is slow and takes seconds to collect, where no slow test is to run."""
-    return True if collection_path.name == "test_api_answers.py" and config.option.markexpr == "not slow" else None
+    return True if collection_path.name == "test_responses.py" and config.option.markexpr == "not slow" else None
 
 
 @dataclass
 class Held:
-    """A device of the tenant that was held every other hundred hours, and somebody who may hold it."""
+    """A device of the tenant that was held every other hundred hours, and a custodian who may hold it."""
 
     matter: Matter
     number: int
@@ -37,12 +37,12 @@ class Held:
         return newest["id"], newest["version"]
 
     def _held(self) -> list[dict[str, Any]]:
-        spans = [{"begin": moment(hour), "end": moment(hour + 100)} for hour in (0, 200, 400, 600)]
+        spans = [{"begin": timestamp(hour), "end": timestamp(hour + 100)} for hour in (0, 200, 400, 600)]
         made = self.matter.client.post("/custody-periods", [{"deviceId": self.number, **each} for each in spans])
         return list(made.json["items"])
 
 
-def moment(hours: float) -> str:
+def timestamp(hours: float) -> str:
     """So many hours from when a device was held first, as a client writes it."""
     return (FIRST_HELD + timedelta(hours=hours)).isoformat()
 

@@ -13,8 +13,8 @@ import start_import
 from core.imports.uploads import build_options_key
 from exhibit_ingest.profiles import save_profile
 from shell.aws import clients
-from tests.support.api import TOKENS, Client, Reply
-from tests.support.world import World, call
+from tests.support.api.client import TOKENS, Client, Reply
+from tests.support.application.driver import World, call
 
 ADA, STRANGER = Client(), Client(tenant="other")
 # Of the files that `World.run` puts into the bucket.
@@ -120,7 +120,7 @@ def test_profiles_are_listed_in_pages_by_name_and_by_header(world: World) -> Non
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "detail"),
     [
         ({"name": "x", "options": {"delimiter": "nonsense"}}, "delimiter"),
         ({"name": "x", "options": {"columns": {"A": "no_field"}}}, "no_field"),
@@ -129,10 +129,10 @@ def test_profiles_are_listed_in_pages_by_name_and_by_header(world: World) -> Non
         ({"name": "x", "headerFingerprint": "xyz"}, "headerFingerprint"),
     ],
 )
-def test_invalid_options_are_refused_with_the_member(world: World, body: dict[str, Any], told: str) -> None:
+def test_invalid_options_are_refused_with_the_member(world: World, body: dict[str, Any], detail: str) -> None:
     refused = ADA.post("/profiles", body)
     assert (refused.status, refused.problem) == (400, "invalid-request")
-    assert told in json.dumps(refused.json)
+    assert detail in json.dumps(refused.json)
 
 
 def test_an_import_copies_its_profile_and_later_changes_do_not_matter(world: World) -> None:

@@ -10,8 +10,8 @@ from sqlalchemy.pool import NullPool
 
 import purge_expired
 from shell.db.session import session
-from tests.support.cases import Matter
-from tests.support.world import Context, World
+from tests.support.application.driver import Context, World
+from tests.support.exhibits.stored_cases import Matter
 
 
 def purge() -> dict[str, int]:
@@ -100,7 +100,7 @@ def test_published_events_go_after_a_month_and_unpublished_ones_never(world: Wor
     assert world.query("SELECT published, aggregate_id FROM outbox_events ORDER BY id") == [(1, "29"), (0, "31")]
 
 
-def test_semaphores_go_when_nobody_has_used_them_for_a_day_without_waiting_for_a_holder_at_work(world: World) -> None:
+def test_semaphores_unused_for_a_day_go_without_waiting_for_a_holder_at_work(world: World) -> None:
     for name, age_s in (("used long ago", 90_000), ("used just now", 0), ("held", 90_000)):
         world.query(
             "INSERT INTO semaphores (name, fencing_token) VALUES (:n, (UNIX_TIMESTAMP(NOW(6)) - :a) * 1000000)",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from shell.settings import settings
-from tests.integration.custody.support import WAYS
+from tests.integration.custody.custody_values import WAYS
 
 
 @pytest.fixture(params=WAYS)

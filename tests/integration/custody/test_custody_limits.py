@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.integration.custody.support import CALLER, ME, PERIODS, statements_sent, wanted
-from tests.support.api import Reply
-from tests.support.cases import Cases, get_or_create_case
-from tests.support.watching import statements
-from tests.support.world import World
+from tests.integration.custody.custody_values import CALLER, ME, PERIODS, requested_period, statements_sent
+from tests.support.api.client import Reply
+from tests.support.application.driver import World
+from tests.support.database.server_status import statements
+from tests.support.exhibits.stored_cases import Cases, get_or_create_case
 
 INDEX = "ix_custody_periods_overlap"
 SIZES, MOST_STATEMENTS = (1, 10, 1_000), 15
@@ -26,7 +26,7 @@ _NUMBERS = "JSON_TABLE(:numbers, '$[*]' COLUMNS (n BIGINT PATH '$')) AS given"
 
 
 def put_devices(world: World, numbers: Sequence[int]) -> None:
-    """Devices that nobody holds, past the application."""
+    """Devices without a holder, past the application."""
     values = json.dumps(list(numbers))
     world.query(f"INSERT INTO devices (tenant_id, number) SELECT 'acme', given.n FROM {_NUMBERS}", numbers=values)
 
@@ -67,18 +67,18 @@ def put_custodians(world: World, number: int) -> list[int]:
 def test_statements_do_not_grow_with_the_array_be_it_recorded_or_refused(way: str, world: World) -> None:
     put_devices(world, range(1, 1_001))
     held_by = put_custodians(world, 1_000)
-    post(wanted(1, 0, 1))
+    post(requested_period(1, 0, 1))
     plain, named, new, refused = [], [], [], []
     for size in SIZES:
-        elements = [wanted(n + 1, size, size + 1) for n in range(size)]
+        elements = [requested_period(n + 1, size, size + 1) for n in range(size)]
         plain.append(statements(world, partial(post, *elements)))
         # The other way reads the conflicts on a second connection, on which devices are added, too.
         if way == "pessimistic":
             refused.append(statements(world, partial(post, *elements, status=409)))
-        elements = [wanted(n + 1, size + 2, size + 3, custodianId=held_by[n]) for n in range(size)]
+        elements = [requested_period(n + 1, size + 2, size + 3, custodianId=held_by[n]) for n in range(size)]
         named.append(statements(world, partial(post, *elements)))
         with statements_sent() as found:
-            post(*(wanted(10_000 * size + n, 9, 12) for n in range(size)))
+            post(*(requested_period(10_000 * size + n, 9, 12) for n in range(size)))
         new.append(len(found))
     assert [len(set(each)) for each in (plain, named, new)] == [1, 1, 1], (plain, named, new)
     assert plain[0] < named[0] <= MOST_STATEMENTS
@@ -93,7 +93,7 @@ def search(elements: Sequence[dict[str, Any]]) -> tuple[str, Any]:
 
 
 def assert_off_the_index(cases: Cases, statement: str, values: Any) -> None:
-    """The index is entered at each device and the first end behind the begin: two of its columns, of 8 bytes each."""
+    """The index is entered at each device and the first end after the begin: two of its columns, of 8 bytes each."""
     with cases.database.admin.connect() as connection:
         rows = connection.exec_driver_sql(f"EXPLAIN FORMAT=TRADITIONAL {statement}", values).all()
     read = [row for row in rows if row.table == "custody_periods" and row.select_type != "INSERT"]
@@ -106,23 +106,23 @@ def test_what_overlaps_is_looked_for_off_the_index(way: str, cases: Cases, histo
     put_history(history, f"> {LONG}", EACH)
     history.query("ANALYZE TABLE custody_periods")
     for devices in (1, 1_000):
-        statement, values = search([wanted(n, devices, devices + 1) for n in (LONG, *OTHERS)[:devices]])
+        statement, values = search([requested_period(n, devices, devices + 1) for n in (LONG, *OTHERS)[:devices]])
         assert_off_the_index(cases, statement, values)
         with pytest.raises(AssertionError):
             assert_off_the_index(cases, statement.replace("FORCE INDEX", "IGNORE INDEX"), values)
 
 
 def entries_read(cases: Cases, statement: str, values: Any) -> int:
-    """How many entries of an index the server goes on to behind the first."""
-    asked = "SHOW SESSION STATUS LIKE 'Handler_read_next'"
+    """How many entries of an index the server goes on to after the first."""
+    sql = "SHOW SESSION STATUS LIKE 'Handler_read_next'"
     with cases.database.admin.connect() as connection:
-        before = int(connection.exec_driver_sql(asked).one()[1])
+        before = int(connection.exec_driver_sql(sql).one()[1])
         connection.exec_driver_sql(statement, values).all()
-        return int(connection.exec_driver_sql(asked).one()[1]) - before
+        return int(connection.exec_driver_sql(sql).one()[1]) - before
 
 
 def test_what_comes_after_a_long_history_is_recorded_without_reading_it(cases: Cases, history: World) -> None:
-    statement, values = search([wanted(LONG, 9, 12)])
+    statement, values = search([requested_period(LONG, 9, 12)])
     assert entries_read(cases, statement, values) <= 1
     query = cases.database.query
     query("CREATE TABLE by_begin LIKE custody_periods")

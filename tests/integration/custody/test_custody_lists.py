@@ -10,11 +10,11 @@ from urllib.parse import quote
 import pytest
 
 from core.pagination import encode_cursor
-from tests.integration.custody.support import CHANGES, ME, PERIODS, add, at, statements_sent, wanted
-from tests.support.api import Reply
-from tests.support.cases import Cases, matter
-from tests.support.watching import statements
-from tests.support.world import World
+from tests.integration.custody.custody_values import CHANGES, ME, PERIODS, add, at, requested_period, statements_sent
+from tests.support.api.client import Reply
+from tests.support.application.driver import World
+from tests.support.database.server_status import statements
+from tests.support.exhibits.stored_cases import Cases, matter
 
 DEVICE = 1
 
@@ -44,7 +44,7 @@ def walked(limit: int, between: Callable[[], object] = lambda: None, /, **more: 
 
 def put(*begins: int) -> None:
     """Periods of an hour each, recorded as they are given, and one of another device."""
-    add(*(wanted(DEVICE, hour, hour + 1) for hour in begins), wanted(begins[0] + 10, 0, None))
+    add(*(requested_period(DEVICE, hour, hour + 1) for hour in begins), requested_period(begins[0] + 10, 0, None))
 
 
 TWELVE = (7, 3, 11, 1, 9, 5, 0, 8, 2, 10, 4, 6)
@@ -95,7 +95,9 @@ BOUNDS: list[tuple[dict[str, Any], list[int]]] = [
 
 
 def test_bounds_are_half_open_as_periods_are(world: World) -> None:
-    made = add(wanted(DEVICE, 9, 12, note="👍"), wanted(DEVICE, 12, 15), wanted(DEVICE, 18, None))
+    made = add(
+        requested_period(DEVICE, 9, 12, note="👍"), requested_period(DEVICE, 12, 15), requested_period(DEVICE, 18, None)
+    )
     for bounds, expected in BOUNDS:
         assert hours(ask(**bounds)) == expected, bounds
     assert ask().json["items"] == [ME.get(f"{PERIODS}/{each.id}").json for each in made.items]

@@ -1,8 +1,8 @@
-"""Clients who record, change, remove and transfer custody at once: one wins, and the others are told by what.
+"""Clients who record, change, remove and transfer custody at once: one wins, and the others get the conflict.
 
 Under both ways of locking, and with clients that go different ones. The negative controls at the end do not keep
 periods apart under READ COMMITTED: a check before the insert, a statement that checks for itself, and locks on the
-range. Our own operations without what they meet on are in `test_custody_serial_order.py`.
+range. Our own operations without what they meet on are in `test_serial_order.py`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from core.errors import NotFoundError, OverlapError, StaleVersionError, Transact
 from shell.custody import device_locks
 from shell.custody.commands import add_periods, patch_period, remove_period, transfer
 from shell.settings import settings
-from tests.integration.custody.racing import Request, at_once, clients, going, overtaking
-from tests.integration.custody.support import CALLER, WAYS, add, at, overlaps, periods, wanted
-from tests.support.cases import Cases
-from tests.support.database import PATIENCE_S, Database, barrier, outcome, replayed, transaction
+from tests.integration.custody.custody_values import CALLER, WAYS, add, at, overlaps, periods, requested_period
+from tests.integration.custody.meeting_clients import Request, at_once, clients, going, overtaking
+from tests.support.database.counted_database import PATIENCE_S, Database, barrier, outcome, replayed, transaction
+from tests.support.exhibits.stored_cases import Cases
 
 
 @contextmanager
@@ -41,17 +41,17 @@ def held(cases: Cases, number: int) -> Iterator[None]:
         yield
 
 
-def test_whoever_records_waits_for_nobody_on_another_device(way: str, counting: Cases) -> None:
-    add(wanted(1, 9, 10), wanted(2, 9, 10))
+def test_recording_does_not_wait_for_another_device(way: str, counting: Cases) -> None:
+    add(requested_period(1, 9, 10), requested_period(2, 9, 10))
     with held(counting, 1), counting.database.environments(1) as (client,):
         event.listen(client, "begin", lambda begun: begun.exec_driver_sql("SET SESSION innodb_lock_wait_timeout = 1"))
-        assert replayed(client, add_periods, CALLER, periods(wanted(2, 10, 11))).items, way
+        assert replayed(client, add_periods, CALLER, periods(requested_period(2, 10, 11))).items, way
 
 
 def test_devices_are_locked_in_the_order_of_their_numbers(way: str, counting: Cases) -> None:
-    """Whoever waits for the first one holds none of the others, so that no two wait for each other."""
-    add(wanted(2, 9, 10), wanted(1, 9, 10))
-    elements = periods(wanted(2, 10, 11), wanted(1, 10, 11))
+    """A client that waits for the first one holds none of the others, so that no two wait for each other."""
+    add(requested_period(2, 9, 10), requested_period(1, 9, 10))
+    elements = periods(requested_period(2, 10, 11), requested_period(1, 10, 11))
     with ThreadPoolExecutor(1) as pool, counting.database.environments(1) as (client,):
         with held(counting, 1):
             waiting = pool.submit(replayed, client, add_periods, CALLER, elements)
@@ -62,7 +62,7 @@ def test_devices_are_locked_in_the_order_of_their_numbers(way: str, counting: Ca
 
 
 def recording(device: int, begin: float, end: float | None) -> Request:
-    elements = periods(wanted(device, begin, end))
+    elements = periods(requested_period(device, begin, end))
     return lambda on: replayed(on, add_periods, CALLER, elements).items[0]
 
 
@@ -99,10 +99,12 @@ PAIRS: dict[str, tuple[Pair, type[Exception]]] = {
 
 @pytest.mark.parametrize("first_way", WAYS)
 @pytest.mark.parametrize("late_way", WAYS)
-def test_of_two_at_once_one_wins_and_the_other_is_told_by_what(first_way: str, late_way: str, counting: Cases) -> None:
+def test_of_two_at_once_one_wins_and_the_other_gets_the_conflict(
+    first_way: str, late_way: str, counting: Cases
+) -> None:
     with clients(counting.database, 2) as engines:
         for device, (name, (pair, refusal)) in enumerate(PAIRS.items(), 1):
-            first, late = pair(*add(wanted(device, 9, 12), wanted(device, 13, 14)).items)
+            first, late = pair(*add(requested_period(device, 9, 12), requested_period(device, 13, 14)).items)
             won, lost = overtaking(counting.database, engines, going(first_way, first), going(late_way, late))
             assert type(lost) is refusal, (name, lost)
             assert_names(lost, won)
@@ -110,7 +112,7 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_by_what(first_way: str, l
 
 
 def assert_names(lost: Exception, won: CustodyPeriod) -> None:
-    """The one who lost is told of the winner's period and of nothing else, or of its version."""
+    """The one who lost gets the winner's period and nothing else, or of its version."""
     if isinstance(lost, OverlapError):
         theirs = Span(won.id, won.device_id, won.begin, to_stored_end(won.end))
         assert [(each.element, each.other, each.is_recorded) for each in lost.conflicts] == [(0, theirs, True)]
@@ -139,7 +141,7 @@ class Rival:
 def outrun(counting: Cases, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Engine, Rival]]:
     """An optimistic client of a device that there is, and a rival who is always faster."""
     monkeypatch.setattr(device_locks, "settings", lambda: replace(settings(), custody_locking="optimistic"))
-    add(wanted(1, 9, 10))
+    add(requested_period(1, 9, 10))
     with counting.database.environments(1) as (client,):
         yield client, Rival(counting.database, client)
 
@@ -189,7 +191,7 @@ def insert_where_not_exists(opened: Session, values: Values, inserted: threading
 
 
 @pytest.mark.parametrize("control", [check_then_insert, lock_the_range_then_insert, insert_where_not_exists])
-def test_whoever_looks_without_a_common_row_is_overtaken(control: Control, counting: Cases) -> None:
+def test_a_check_without_a_common_row_is_overtaken(control: Control, counting: Cases) -> None:
     meeting = barrier(CLIENTS)
 
     def record(values: Values, on: Engine) -> None:

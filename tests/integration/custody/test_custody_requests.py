@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from custody_api import lambda_handler
-from tests.integration.custody.support import (
+from tests.integration.custody.custody_values import (
     CALLER,
     ME,
     PERIODS,
@@ -16,11 +16,11 @@ from tests.integration.custody.support import (
     TRANSFERS,
     at,
     custodian,
+    requested_period,
     utc,
-    wanted,
 )
-from tests.support.api import Reply
-from tests.support.world import Context, World
+from tests.support.api.client import Reply
+from tests.support.application.driver import Context, World
 
 KEPT = "SELECT number, begin_at, end_at FROM custody_periods JOIN devices ON devices.id = device_id ORDER BY 1, 2"
 
@@ -40,8 +40,14 @@ def conflicts(reply: Reply) -> list[dict[str, Any]]:
 
 def conflict(element: int, begin: float, end: float | None, **other: int) -> dict[str, Any]:
     """How the response names what an element of device 1 overlaps."""
-    told = {"element": element, "deviceId": 1, "begin": utc(begin), "end": None if end is None else utc(end), **other}
-    return {name: value for name, value in told.items() if value is not None}
+    response = {
+        "element": element,
+        "deviceId": 1,
+        "begin": utc(begin),
+        "end": None if end is None else utc(end),
+        **other,
+    }
+    return {name: value for name, value in response.items() if value is not None}
 
 
 def element(begin: str, end: str | None) -> dict[str, Any]:
@@ -50,20 +56,28 @@ def element(begin: str, end: str | None) -> dict[str, Any]:
 
 def test_what_is_recorded_is_returned_and_read_back(world: World) -> None:
     ann = custodian(world, "Ann Lee")
-    told = recorded(wanted(1, 9, 12, note="from the safe", custodianId=ann), wanted(2, 9, None))
+    response = recorded(requested_period(1, 9, 12, note="from the safe", custodianId=ann), requested_period(2, 9, None))
     whole = {"deviceId": 1, "begin": utc(9), "end": utc(12), "custodianId": ann, "custodian": "Ann Lee"}
     least = {"deviceId": 2, "begin": utc(9), "end": None, "custodianId": None, "custodian": None}
-    assert told == [
-        {"id": told[0]["id"], "version": 1, "note": "from the safe", **whole},
-        {"id": told[1]["id"], "version": 1, "note": None, **least},
+    assert response == [
+        {"id": response[0]["id"], "version": 1, "note": "from the safe", **whole},
+        {"id": response[1]["id"], "version": 1, "note": None, **least},
     ]
-    shown = ME.get(f"{PERIODS}/{told[0]['id']}")
-    assert (shown.json, shown.headers["etag"]) == (told[0], '"1"')
+    shown = ME.get(f"{PERIODS}/{response[0]['id']}")
+    assert (shown.json, shown.headers["etag"]) == (response[0], '"1"')
 
 
-def test_every_conflict_is_told_with_elements_and_with_what_is_recorded(way: str, world: World) -> None:
-    first, second = (each["id"] for each in recorded(wanted(1, 9, 12), wanted(1, 12, 15)))
-    refused = ME.post(PERIODS, [wanted(1, 11, 13), wanted(2, 9, 12), wanted(1, 12.5, 16), wanted(1, 16, 17)])
+def test_every_conflict_is_reported_with_elements_and_the_recorded_period(way: str, world: World) -> None:
+    first, second = (each["id"] for each in recorded(requested_period(1, 9, 12), requested_period(1, 12, 15)))
+    refused = ME.post(
+        PERIODS,
+        [
+            requested_period(1, 11, 13),
+            requested_period(2, 9, 12),
+            requested_period(1, 12.5, 16),
+            requested_period(1, 16, 17),
+        ],
+    )
     assert conflicts(refused) == [
         conflict(0, 9, 12, periodId=first),
         conflict(0, 12, 15, periodId=second),
@@ -73,8 +87,8 @@ def test_every_conflict_is_told_with_elements_and_with_what_is_recorded(way: str
     assert len(world.query(KEPT)) == 2
 
 
-def test_of_too_many_conflicts_a_part_is_told(world: World) -> None:
-    refused = ME.post(PERIODS, [wanted(1, 9, 12)] * 1_000)
+def test_of_too_many_conflicts_a_part_is_reported(world: World) -> None:
+    refused = ME.post(PERIODS, [requested_period(1, 9, 12)] * 1_000)
     assert len(conflicts(refused)) == 10_000
     assert "more than 10,000 overlaps" in refused.json["detail"]
 
@@ -95,10 +109,10 @@ def test_the_last_timestamps_that_can_be_recorded_are(way: str, world: World) ->
 
 def test_a_microsecond_is_kept_and_decides(way: str, world: World) -> None:
     edges = [f"2026-11-21T15:59:59.{part}Z" for part in ("999997", "999998", "999999")]
-    told = recorded(element(*edges[:2]), element(*edges[1:]))
-    assert [(each["begin"], each["end"]) for each in told] == [(edges[0], edges[1]), (edges[1], edges[2])]
+    response = recorded(element(*edges[:2]), element(*edges[1:]))
+    assert [(each["begin"], each["end"]) for each in response] == [(edges[0], edges[1]), (edges[1], edges[2])]
     refused = ME.post(PERIODS, [element("2026-11-21T15:59:59.999998Z", "2026-11-21T16:00Z")])
-    assert [each["periodId"] for each in conflicts(refused)] == [told[1]["id"]]
+    assert [each["periodId"] for each in conflicts(refused)] == [response[1]["id"]]
     assert str(world.query(KEPT)[1][2]) == "2026-11-21 15:59:59.999999"
 
 
@@ -106,18 +120,18 @@ NOTES = ["👍" * 1_000, "x" * 1_000, "two\r\nlines", r"\' :rows %s %(x)s \u0041
 
 
 def test_notes_come_back_as_they_were_sent(world: World) -> None:
-    told = recorded(*(wanted(1, hour, hour + 1, note=note) for hour, note in enumerate(NOTES)))
-    assert [each["note"] for each in told] == NOTES
+    response = recorded(*(requested_period(1, hour, hour + 1, note=note) for hour, note in enumerate(NOTES)))
+    assert [each["note"] for each in response] == NOTES
     changes = world.query("SELECT note FROM custody_changes ORDER BY begin_at")
     assert [row[0] for row in changes] == NOTES
 
 
 def test_custodians_of_other_tenants_and_unknown_ones_are_refused_by_their_ids(world: World) -> None:
     mine, theirs = custodian(world, "Ann", CALLER), custodian(world, "Eve", STRANGER)
-    kept = recorded(wanted(2, 9, 12))[0]["id"]
+    kept = recorded(requested_period(2, 9, 12))[0]["id"]
     refusals = {
         f"{theirs}, {10**9}": ME.post(
-            PERIODS, [wanted(1, n, n + 1, custodianId=who) for n, who in enumerate((theirs, mine, 10**9))]
+            PERIODS, [requested_period(1, n, n + 1, custodianId=who) for n, who in enumerate((theirs, mine, 10**9))]
         ),
         f"{10**9}": ME.patch(f"{PERIODS}/{kept}", {"custodianId": 10**9}, 1),
         f"{theirs}": ME.post(TRANSFERS, {"deviceId": 2, "at": at(10), "custodianId": theirs}),
@@ -133,8 +147,8 @@ def test_custodians_of_other_tenants_and_unknown_ones_are_refused_by_their_ids(w
 BODIES: list[tuple[Any, str]] = [
     ([], "body"),
     ([{"deviceId": 1, "begin": at(9)}], "body/0/end"),
-    ([wanted(1, 9, 9)], "body/0"),
-    ([wanted(n, 9, 12) for n in range(1, 1_002)], "body"),
+    ([requested_period(1, 9, 9)], "body/0"),
+    ([requested_period(n, 9, 12) for n in range(1, 1_002)], "body"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""A schema without a table, and somebody who may create users."""
+"""A schema without a table, and an administrator who may create users."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from sqlalchemy import Connection, Engine, create_engine, make_url
 
 from shell.db import session
 from shell.settings import settings
-from tests.support import servers
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
+from tests.support.servers.provisioned_servers import SERVER, schema_beside
 
 
 @pytest.fixture
 def empty(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """The application's database is a schema without a table."""
-    url = servers.fresh_schema(database.url.render_as_string(hide_password=False), f"{database.url.database}_new")
-    made = create_engine(url, isolation_level="AUTOCOMMIT")
-    with monkeypatch.context() as patch:
+    with schema_beside(database.url, "new") as url, monkeypatch.context() as patch:
+        made = create_engine(url, isolation_level="AUTOCOMMIT")
         patch.setenv("DATABASE_URL", url.render_as_string(hide_password=False))
         forget_database()
         yield made
         session.engine().dispose()
+        made.dispose()
     forget_database()
-    made.dispose()
-    servers.drop_schema(url)
 
 
 def forget_database() -> None:
@@ -37,7 +35,7 @@ def forget_database() -> None:
 @pytest.fixture
 def administrator(database: Database) -> Iterator[Connection]:
     """A connection that can create users; where deadlocks are counted by user, the database's own one cannot."""
-    server = make_url(os.environ[servers.SERVER]) if database.is_mysql else database.url
+    server = make_url(os.environ[SERVER]) if database.is_mysql else database.url
     engine = create_engine(server.set(database=""), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         yield connection

@@ -14,7 +14,7 @@ from shell.db.bulk_insert import Row, insert_bisecting, insert_ignore, insert_mi
 from shell.db.errors import DbErrorClass, classify, error_number
 from shell.db.session import session
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.database import LEAST, Database, outcome, together, transaction
+from tests.support.database.counted_database import LEAST, Database, outcome, together, transaction
 
 ACCOUNTS = "toy_accounts"
 EXHIBIT = ("case_id", "control_number", "import_id", "line_no")

@@ -19,8 +19,8 @@ from shell.db.session import engine, session
 from shell.db.sql_literals import format_row_literals
 from shell.observability import logger
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.database import Database, connection_id, pay
-from tests.support.log import Log
+from tests.support.application.captured_log import Log
+from tests.support.database.counted_database import Database, connection_id, pay
 
 CONTENT = "Smith v. Jones, privileged"
 

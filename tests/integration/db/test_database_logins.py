@@ -27,11 +27,11 @@ from shell.db import session
 from shell.db.connection import tls_context
 from shell.db.errors import is_server_unavailable
 from shell.deadline import invocation_deadline
-from tests.support.database_logins import Login, cipher, create_login, engine_to, forget_settings
-from tests.support.failing import Left
-from tests.support.servers import SERVER, is_mysql
-from tests.support.tcp_proxy import proxied
-from tests.support.tls_server import Authority, StrippingProxy, tls_server
+from tests.support.database.logins import Login, cipher, create_login, engine_to, forget_settings
+from tests.support.faults.tcp_proxy import proxied
+from tests.support.servers.provisioned_servers import SERVER, is_mysql
+from tests.support.servers.tls_server import Authority, StrippingProxy, tls_server
+from tests.support.utils.failing_units import Left
 
 SHARED = str(Path(session.__file__).parents[2])
 PROGRAM = """
@@ -41,7 +41,7 @@ import ssl
 from sqlalchemy import make_url, text
 from shell.db import connection
 from shell.db.session import engine
-# What is asked here is the password; the certificate of the tests' server is covered by no authority.
+# What is checked here is the password; the certificate of the tests' server is covered by no authority.
 connection.tls_context = lambda _file: ssl._create_unverified_context()
 with engine(make_url(sys.argv[1])).connect() as connection:
     print(connection.execute(text("SELECT SUBSTRING_INDEX(CURRENT_USER(), '@', 1)")).scalar())
@@ -159,7 +159,7 @@ def test_a_chain_that_python_313_calls_unsound_is_trusted_and_all_else_stays_ref
         engine_to(private_login.url).connect()
 
 
-def test_whoever_strips_the_encryption_gets_no_password(login: Login) -> None:
+def test_a_proxy_that_strips_the_encryption_gets_no_password(login: Login) -> None:
     with proxied(StrippingProxy, login.url) as (proxy, _):
         behind = login.url.set(port=proxy.port)
         with pytest.raises(OperationalError, match="SSL is required"):
@@ -206,7 +206,7 @@ def test_a_host_that_vanishes_is_noticed(private_login: Login) -> None:
 
 @pytest.fixture
 def deaf() -> Iterator[tuple[str, int]]:
-    """Where somebody listens who takes no connection any more."""
+    """An address that listens and accepts no connection any more."""
     with ExitStack() as opened:
         listening = opened.enter_context(socket.socket())
         listening.bind(("127.0.0.1", 0))

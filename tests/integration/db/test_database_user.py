@@ -17,7 +17,7 @@ from shell.db.session import session
 from shell.maintenance import database_user
 from shell.maintenance.database_user import AUDIT_TABLES, ensure_user
 from shell.settings import settings
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
 
 
 @dataclass
@@ -29,8 +29,8 @@ class User:
     url: URL
 
     def set_password(self, password: str) -> None:
-        told = json.dumps({"username": self.name, "password": password})
-        boto3.client("secretsmanager").put_secret_value(SecretId=self.arn, SecretString=told)
+        secret = json.dumps({"username": self.name, "password": password})
+        boto3.client("secretsmanager").put_secret_value(SecretId=self.arn, SecretString=secret)
 
     def execute(self, password: str, statement: str) -> None:
         engine = create_engine(self.url.set(username=self.name, password=password))

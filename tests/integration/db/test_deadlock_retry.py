@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from shell.db.errors import DbErrorClass, classify, error_number
 from shell.db.session import session
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.database import Database, Step, barrier, outcome, pay, together
+from tests.support.database.counted_database import Database, Step, barrier, outcome, pay, together
 
 
 def transfer(first: int, second: int, amount: int, met: Step) -> None:
@@ -25,13 +25,13 @@ def transfer(first: int, second: int, amount: int, met: Step) -> None:
 
 
 def once(step: Step) -> Step:
-    """The step for the first attempt alone: a replay must not wait for somebody who is done."""
+    """The step for the first attempt alone: a replay must not wait for a transaction that has ended."""
     pending = [step]
     return lambda: pending and pending.pop()()
 
 
 def crossing(unit: Callable[[int, int, int, Step], None]) -> list[Exception | None]:
-    """Two transfers that take the same two rows in opposite order and meet in the middle; what became of each."""
+    """Two transfers that take the same two rows in opposite order and meet in the middle; the result of each."""
     meeting = barrier(2)
     return together(
         outcome(lambda: unit(1, 2, 10, once(meeting.wait))), outcome(lambda: unit(2, 1, 3, once(meeting.wait)))
@@ -70,7 +70,7 @@ def deadlock_as_victim(victim: Session, other: Session, inner: Callable[[Session
     """Deadlock the two sessions in a way that makes `victim` the one that the server gives up."""
     pay(victim, 1, 100)
     for _ in range(3):
-        # The server gives up whoever has changed less.
+        # The server gives up the transaction that has changed less.
         other.execute(text("INSERT INTO toy_payments (reference) VALUES (1), (2), (3), (4), (5)"))
     pay(other, 2, 1)
     blocked = threading.Thread(target=pay, args=(other, 1, 1))

@@ -15,8 +15,8 @@ from shell.db import session
 from shell.db.errors import DbErrorClass, classify, error_number
 from shell.utils import advisory_lock
 from shell.utils.advisory_lock import exclusive_connection
-from tests.support import servers
-from tests.support.database import connection_id, pay
+from tests.support.database.counted_database import connection_id, pay
+from tests.support.servers import provisioned_servers
 
 Switch = Callable[[bool], None]
 
@@ -37,7 +37,7 @@ def one_write(engine: Engine) -> tuple[int, int | None]:
 def demoted_server(environment: dict[str, str]) -> Iterator[tuple[URL, Engine]]:
     """A server of its own that can be made read-only, seen by a user without special rights and by its root."""
     with temporary_server() as address:
-        url = servers.fresh_schema(address, "failover")
+        url = provisioned_servers.fresh_schema(address, "failover")
         root = create_engine(url, isolation_level="AUTOCOMMIT")
         with root.connect() as connection:
             connection.execute(text("CREATE TABLE toy_accounts (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL)"))
@@ -79,7 +79,7 @@ def test_1290_on_a_live_connection_has_the_next_unit_run_on_a_new_one(
 
 
 @pytest.mark.parametrize("account", ["plain", "root"])
-def test_a_server_that_can_only_be_read_is_refused_whoever_asks(
+def test_a_read_only_server_is_refused_to_every_caller(
     demoted_server: tuple[URL, Engine], read_only: Switch, account: str
 ) -> None:
     """An administrator of the server could write to it, and what he wrote would be on the old writer alone."""

@@ -11,12 +11,12 @@ from samples.spec import Spec
 from shell.imports.chunks.failed_chunks import handle_failed_chunk
 from shell.utils.idempotency import once_per_key
 from shell.work.messages import ChunkMessage
-from tests.support.checks import assert_accounted
-from tests.support.commit_proxy import CommitProxy, Loss
-from tests.support.effects import Effects, asking, effect
-from tests.support.refusing_proxy import RefusingProxy
-from tests.support.tcp_proxy import application_behind
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.faults.commit_proxy import CommitProxy, Loss
+from tests.support.faults.refusing_proxy import RefusingProxy
+from tests.support.faults.tcp_proxy import application_behind
+from tests.support.imports.accounting import assert_accounted
+from tests.support.utils.counted_effects import Effects, asking, effect
 
 pytestmark = pytest.mark.slow
 
@@ -86,9 +86,9 @@ def test_a_chunk_is_imported_once_whichever_commit_is_lost(
     assert_accounted(world, import_id, made.truth)
 
 
-# What is looked up is read; of what gives the chunk up, the answer is what an operator is told by.
+# What is looked up is read; of what gives the chunk up, the answer is what an operator reads.
 @pytest.mark.parametrize("loss", [Loss.ANSWER, Loss.REQUEST])
-def test_a_chunk_is_given_up_once_and_told_whether_its_commit_or_the_answer_is_lost(
+def test_a_chunk_is_given_up_and_reported_once_whether_its_commit_or_the_answer_is_lost(
     world: World, losing: CommitProxy, loss: Loss, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world.start(generate(Spec(rows=6)).data)

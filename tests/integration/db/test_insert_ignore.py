@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from core.errors import InvalidInputError
 from shell.db.bulk_insert import Row, insert_ignore_checked, insert_new
 from shell.db.session import session
-from tests.support.database import Accounts, Database
+from tests.support.database.counted_database import Accounts, Database
 
 ACCOUNTS = "toy_accounts"
 TAGGING = ("exhibit_id", "tag_id", "user_id")

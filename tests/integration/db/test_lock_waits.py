@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from shell.db.errors import DbErrorClass, classify, error_number
 from shell.db.session import session
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.integration.db.support import IMPATIENT, held
-from tests.support.database import PATIENCE_S, Database, pay
+from tests.integration.db.held_locks import IMPATIENT, held
+from tests.support.database.counted_database import PATIENCE_S, Database, pay
 
 WAITING = "SELECT id FROM information_schema.processlist WHERE info LIKE 'UPDATE toy_accounts%'"
 TIMED_OUT, KILLED = 1205, 1317
@@ -34,8 +34,8 @@ def number(request: pytest.FixtureRequest, database: Database) -> Iterator[int]:
     """The error with which the application's next wait for a row ends."""
     database.accounts(0, 0)
     if request.param == TIMED_OUT:
-        with session() as settled:
-            settled.execute(IMPATIENT)
+        with session() as impatient:
+            impatient.execute(IMPATIENT)
         yield TIMED_OUT
         return
     with ThreadPoolExecutor(1) as pool:

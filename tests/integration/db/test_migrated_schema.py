@@ -13,8 +13,8 @@ import migrate_database
 from core.errors import LockNotAcquiredError
 from shell.tables import metadata
 from shell.utils.advisory_lock import exclusive_connection
-from tests.support.database import Database, outcome, together
-from tests.support.world import Context
+from tests.support.application.driver import Context
+from tests.support.database.counted_database import Database, outcome, together
 
 DIALECT = mysql.dialect()
 
@@ -98,7 +98,7 @@ def test_two_that_create_tables_without_a_lock_meet(empty: Engine) -> None:
     assert isinstance(refused, Exception)
 
 
-def test_the_lock_of_one_database_is_nobody_elses(database: Database) -> None:
+def test_the_lock_of_one_database_belongs_to_it_alone(database: Database) -> None:
     with exclusive_connection("migrations", 0):
         with pytest.raises(LockNotAcquiredError, match="'migrations'"), exclusive_connection("migrations", 0):
             pass

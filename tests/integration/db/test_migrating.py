@@ -21,9 +21,9 @@ from shell.maintenance.custom_resource import MAX_BYTES, RESPONSE_S
 from shell.maintenance.migrate import LOCK_WAIT_S, SCRIPTS
 from shell.utils.advisory_lock import exclusive_connection
 from tests.integration.db.conftest import forget_database
-from tests.support.answers import Answers, answers
-from tests.support.database import Database, until
-from tests.support.world import Context
+from tests.support.application.driver import Context
+from tests.support.aws.custom_resource_server import Answers, answers
+from tests.support.database.counted_database import Database, until
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,7 @@ def next_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
     return make
 
 
-def asked(reports: Answers, kind: str = "Update", **more: str) -> dict[str, Any]:
+def resource_event(reports: Answers, kind: str = "Update", **more: str) -> dict[str, Any]:
     ids = {"StackId": "arn:aws:cloudformation:s", "RequestId": "r", "LogicalResourceId": "DatabaseMigration"}
     return {"RequestType": kind, "ResponseURL": reports.url, **ids, "PhysicalResourceId": "database-schema", **more}
 
@@ -86,11 +86,11 @@ def test_code_that_is_rolled_back_leaves_what_newer_code_migrated_alone(
     ours: Engine, reports: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     next_migration(ADD_COLUMN)
-    migrate_database.lambda_handler(asked(reports), Context())
+    migrate_database.lambda_handler(resource_event(reports), Context())
     assert revision(ours) == "9000"
     monkeypatch.setattr(migrate, "SCRIPTS", SCRIPTS)
     reports.bodies.clear()
-    migrate_database.lambda_handler(asked(reports), Context())
+    migrate_database.lambda_handler(resource_event(reports), Context())
     assert (reports.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
 
 
@@ -98,7 +98,7 @@ def test_a_migration_counts_once_for_the_alarm_on_a_purge_that_does_not_run(
     ours: Engine, reports: Answers, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A new stack, or one whose purge runs more often now, would otherwise begin with a page."""
-    migrate_database.lambda_handler(asked(reports), Context())
+    migrate_database.lambda_handler(resource_event(reports), Context())
     assert '"RowsPurged":[0.0]' in capsys.readouterr().out.replace(" ", "")
 
 
@@ -107,7 +107,7 @@ def test_a_database_of_another_program_is_refused(ours: Engine, reports: Answers
     with ours.connect() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :strange"), {"strange": strange})
     with pytest.raises(SettingsError):
-        migrate_database.lambda_handler(asked(reports), Context())
+        migrate_database.lambda_handler(resource_event(reports), Context())
     answer = reports.only()
     assert (answer["Status"], revision(ours)) == ("FAILED", strange)
     assert f"the database is at revision '{strange}', which this code does not know" in answer["Reason"]
@@ -117,7 +117,7 @@ def test_a_migration_that_is_under_way_does_not_keep_the_code_before_it_from_bei
     ours: Engine, reports: Answers, database: Database
 ) -> None:
     with exclusive_connection("migrations", 0):
-        migrate_database.lambda_handler(asked(reports), Left(1))
+        migrate_database.lambda_handler(resource_event(reports), Left(1))
     assert reports.only()["Status"] == "SUCCESS"
 
 
@@ -126,19 +126,19 @@ def test_removing_the_stack_asks_nothing_of_a_database_that_may_be_gone(
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "mysql+pymysql://nobody@127.0.0.1:1/gone")
     forget_database()
-    migrate_database.lambda_handler(asked(reports, "Delete"), Context())
+    migrate_database.lambda_handler(resource_event(reports, "Delete"), Context())
     assert reports.only()["Status"] == "SUCCESS"
 
 
 @pytest.mark.parametrize(
     ("body", "seconds"), [("op.execute('DO SLEEP(20)')", 1.2), (ADD_COLUMN, 0.5)], ids=["too slow", "not begun"]
 )
-def test_what_does_not_end_in_time_is_told_before_the_function_is_killed(
+def test_what_does_not_end_in_time_is_reported_before_the_function_is_killed(
     ours: Engine, reports: Answers, next_migration: Folder, body: str, seconds: float
 ) -> None:
     next_migration(body)
     with pytest.raises(DatabaseUnavailableError):
-        migrate_database.lambda_handler(asked(reports), Left(seconds))
+        migrate_database.lambda_handler(resource_event(reports), Left(seconds))
     reason = reports.only()["Reason"]
     assert "migration 9000 failed: no time is left for it" in reason
     assert "wait until that is gone from SHOW PROCESSLIST." in reason
@@ -151,7 +151,7 @@ def test_a_migration_that_waits_for_a_table_gives_way_and_comes_again(
 ) -> None:
     monkeypatch.setattr(migrate, "_LIMIT_TABLE_WAIT", text("SET SESSION lock_wait_timeout = 1"))
     next_migration(ADD_COLUMN)
-    work = Thread(target=migrate_database.lambda_handler, args=(asked(reports), Context()))
+    work = Thread(target=migrate_database.lambda_handler, args=(resource_event(reports), Context()))
     with create_engine(ours.url).connect() as reader:
         reader.execute(text("SELECT * FROM cases"))
         work.start()
@@ -173,7 +173,7 @@ def test_a_migration_that_fails_says_its_error_and_no_values(
         connection.execute(text("INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')"))
     next_migration("op.execute(\"INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')\")")
     with pytest.raises(DatabaseUnavailableError):
-        migrate_database.lambda_handler(asked(reports), Context())
+        migrate_database.lambda_handler(resource_event(reports), Context())
     answer = reports.only()
     assert re.match(
         "migration 9000 failed: .* the last conflict was error 1062. Earlier ones are kept", answer["Reason"]
@@ -185,7 +185,7 @@ def test_a_migration_that_fails_says_its_error_and_no_values(
 @pytest.mark.parametrize("statuses", [[], [503], [500, 502]])
 def test_an_answer_that_does_not_get_through_is_sent_again(reports: Answers, statuses: list[int]) -> None:
     reports.statuses[:] = statuses
-    with custom_resource.respond(asked(reports)):
+    with custom_resource.respond(resource_event(reports)):
         pass
     assert reports.only()["Status"] == "SUCCESS"
 
@@ -195,13 +195,13 @@ def test_an_answer_that_does_not_arrive_is_an_error_so_that_lambda_calls_again(
     reports: Answers, statuses: list[int]
 ) -> None:
     reports.statuses[:] = statuses
-    with pytest.raises(UnavailableError, match="response SUCCESS"), custom_resource.respond(asked(reports)):
+    with pytest.raises(UnavailableError, match="response SUCCESS"), custom_resource.respond(resource_event(reports)):
         pass
     assert reports.bodies == []
 
 
 def test_the_answer_is_no_longer_than_aws_takes_whatever_the_reason(reports: Answers) -> None:
-    with pytest.raises(ExhibitIngestError), custom_resource.respond(asked(reports)):
+    with pytest.raises(ExhibitIngestError), custom_resource.respond(resource_event(reports)):
         raise ExhibitIngestError("\N{PILE OF POO}" * 5000)
     (body,) = reports.bodies
     assert MAX_BYTES / 2 < len(body) <= MAX_BYTES
@@ -212,7 +212,7 @@ def test_the_answer_is_no_longer_than_aws_takes_whatever_the_reason(reports: Ans
 def test_the_resource_keeps_its_id_so_that_an_update_is_no_replacement(
     reports: Answers, given: dict[str, str], expected: str
 ) -> None:
-    with custom_resource.respond(asked(reports, **{"PhysicalResourceId": "mine", **given})):
+    with custom_resource.respond(resource_event(reports, **{"PhysicalResourceId": "mine", **given})):
         pass
     assert reports.only() == {
         "Status": "SUCCESS",

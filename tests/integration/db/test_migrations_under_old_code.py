@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from shell.maintenance.migrate import SCRIPTS
 from shell.tables import metadata
-from tests.support.old_code import ROWS, OldCode
+from tests.support.database.old_code import ROWS, OldCode
 
 pytestmark = pytest.mark.slow
 

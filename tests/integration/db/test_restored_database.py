@@ -10,9 +10,9 @@ import pytest
 
 import migrate_database
 from shell.maintenance.restore import STEP
-from tests.support.database import Database
-from tests.support.emptying import empty_tables, restart_ids
-from tests.support.world import Context
+from tests.support.application.driver import Context
+from tests.support.database.counted_database import Database
+from tests.support.database.empty_tables import empty_tables, restart_ids
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""During the pause before a retry nobody waits for us: no row is locked, and no connection is kept."""
+"""During the pause before a retry no session waits for us: no row is locked, and no connection is kept."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from core.errors import LockNotAcquiredError
 from shell.db.session import engine, session
 from shell.observability import logger
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
-from tests.integration.db.support import IMPATIENT, held
-from tests.support.database import Accounts, Database, pay
-from tests.support.failing import error_of
+from tests.integration.db.held_locks import IMPATIENT, held
+from tests.support.database.counted_database import Accounts, Database, pay
+from tests.support.utils.failing_units import error_of
 
 
 class Watching(logging.Handler):
@@ -80,7 +80,7 @@ def test_no_row_and_no_connection_is_held_during_the_pause(
     assert database.balances() == [1, 0]
 
 
-def test_nor_where_a_lock_was_asked_for_and_got_in_part(database: Database, watching: Watching) -> None:
+def test_nor_where_a_lock_was_requested_and_granted_in_part(database: Database, watching: Watching) -> None:
     with held(database, 2), Session(engine()) as caller:
         caller.execute(IMPATIENT)
         caller.commit()

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from shell.db.bulk_insert import insert_new
 from shell.db.session import engine, session
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
-from tests.integration.db.support import IMPATIENT, held
-from tests.support.database import Accounts, Database, barrier, outcome, pay, together, transaction
+from tests.integration.db.held_locks import IMPATIENT, held
+from tests.support.database.counted_database import Accounts, Database, barrier, outcome, pay, together, transaction
 
 
 def lock_accounts(caller: Session, *ids: int) -> list[Accounts]:
@@ -22,7 +22,7 @@ def lock_accounts(caller: Session, *ids: int) -> list[Accounts]:
 
 
 def test_a_helper_that_rolls_back_loses_what_its_caller_wrote(database: Database) -> None:
-    """The negative control: the published helper ends the transaction of whoever called it, and tries again."""
+    """The negative control: the published helper ends the transaction of its caller, and tries again."""
     database.accounts(0, 0)
     lock = text("SELECT id FROM toy_accounts WHERE id = 1 FOR UPDATE NOWAIT")
     with held(database, 1) as holder, session() as caller:
@@ -32,7 +32,7 @@ def test_a_helper_that_rolls_back_loses_what_its_caller_wrote(database: Database
         caller.rollback()
         holder.rollback()
         caller.execute(lock)
-    assert database.balances() == [0, 0], "the caller was told of success"
+    assert database.balances() == [0, 0], "the caller got a success"
 
 
 def test_inside_its_callers_transaction_it_raises_and_the_whole_is_replayed(database: Database) -> None:
@@ -73,7 +73,7 @@ def test_where_it_began_the_transaction_a_deadlock_is_tried_again(database: Data
     before = database.deadlocks()
     with database.environments(1) as (other,), Session(other) as holder, Session(engine()) as caller:
         pay(holder, 2, 1)
-        # The server gives up whoever has changed less.
+        # The server gives up the transaction that has changed less.
         holder.execute(text("INSERT INTO toy_payments (reference) VALUES (1), (2), (3), (4), (5)"))
         crossing = threading.Thread(target=lock_the_other_way, args=(database, holder))
         crossing.start()
@@ -137,22 +137,22 @@ def end(caller: Session, take: Callable[[Session, Sequence[int]], None], ids: Se
 
 
 @pytest.mark.parametrize(
-    ("accounts", "asked"), [(3, [1, 3]), (300, [1, 300]), (300, range(1, 300)), (1600, range(1, 1501))]
+    ("accounts", "requested"), [(3, [1, 3]), (300, [1, 300]), (300, range(1, 300)), (1600, range(1, 1501))]
 )
-def test_the_plan_reads_the_primary_key_of_the_asked_rows_alone_and_sorts_nothing(
-    database: Database, accounts: int, asked: Sequence[int]
+def test_the_plan_reads_the_primary_key_of_the_requested_rows_alone_and_sorts_nothing(
+    database: Database, accounts: int, requested: Sequence[int]
 ) -> None:
     statements: list[str] = []
     with session() as caller:
         insert_new(caller, Accounts.__tablename__, ("id",), [(number + 1,) for number in range(accounts)])
         event.listen(caller.connection(), "before_cursor_execute", lambda *a: statements.append(a[2] % a[3]))
-        lock_accounts(caller, *asked)
+        lock_accounts(caller, *requested)
     (plan,) = database.query("EXPLAIN FORMAT=TRADITIONAL " + statements[0])
-    assert (plan.type, plan.key, int(plan.rows)) == ("range", "PRIMARY", len(asked))
+    assert (plan.type, plan.key, int(plan.rows)) == ("range", "PRIMARY", len(requested))
     assert "filesort" not in plan.Extra
 
 
-def test_a_lock_by_primary_key_does_not_wait_for_a_row_that_nobody_asked_for(database: Database) -> None:
+def test_a_lock_by_primary_key_does_not_wait_for_other_rows(database: Database) -> None:
     database.accounts(0, 0, 0)
     with held(database, 2), session() as caller:
         caller.execute(IMPATIENT)

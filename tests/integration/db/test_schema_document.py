@@ -23,10 +23,10 @@ from core.contracts.productions import NewProduction
 from shell.aws import clients
 from shell.db.session import session
 from shell.productions.commands import create_production
-from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.database import Database
-from tests.support.productions import execute
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.database.counted_database import Database
+from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
+from tests.support.productions.runs import execute
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "schema.md").read_text(encoding="utf-8")
 QUESTIONS, VIEW, TABLES = (
@@ -203,7 +203,7 @@ def test_the_reader_of_the_document_reads_the_view_and_can_do_nothing_else(reade
 def test_without_one_of_its_grants_the_reader_is_refused(
     reader: Engine, administrator: Connection, database: Database, grant: str
 ) -> None:
-    """The view gives nobody what they may not read, and no grant of the document is too many."""
+    """The view gives no user what they may not read, and no grant of the document is too many."""
     table = grant.split()[3].removeprefix("exhibits.")
     revoked = f"REVOKE SELECT ON `{database.url.database}`.{table} FROM {reader.url.username}@'%%'"
     administrator.exec_driver_sql(revoked)

@@ -11,7 +11,7 @@ from local.stack.options import DEFAULT_TEMPLATE
 from shell.db import bulk_insert, group_concat
 from shell.db.session import engine
 from shell.db.session_variables import set_session_variable
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
 
 VARIABLE = "group_concat_max_len"
 

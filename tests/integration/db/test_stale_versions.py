@@ -13,7 +13,7 @@ from core.errors import TransactionConflictError
 from shell.db.session import engine, session
 from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
 
 ID = 1
 
@@ -27,7 +27,7 @@ def exhibit(database: Database) -> Database:
 
 
 class Others:
-    """Somebody on a second connection who changes the exhibit so many times, each time he is told that it was read."""
+    """A second connection that changes the exhibit so many times, each time after it was read."""
 
     def __init__(self, database: Database, times: int) -> None:
         self._database, self._left = database, times

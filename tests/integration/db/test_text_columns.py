@@ -18,7 +18,7 @@ from shell.tables.imports import Imports
 from shell.tables.infrastructure import OutboxEvents
 from shell.utils.data_sanitizer import truncate_string
 from shell.utils.key_validation import is_storable, validate_key
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
 
 TEXT_BYTES = 65_535
 

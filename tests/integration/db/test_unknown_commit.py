@@ -1,4 +1,4 @@
-"""A connection that is lost during COMMIT: nobody knows whether it happened, until the database is asked."""
+"""A connection that is lost during COMMIT: whether it happened is unknown until the database is queried."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from shell.db import retry
 from shell.db.errors import DbErrorClass, classify
 from shell.db.session import engine, session
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
-from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
-from tests.support.database import Database, connection_id
+from tests.support.database.counted_database import Database, connection_id
+from tests.support.faults.commit_proxy import CommitProxy, Loss, between_application_and_database
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def paid(reference: int) -> str | None:
     """By a locking read, which waits for a COMMIT that is still under way."""
     with session() as locking:
         look = text("SELECT id FROM toy_payments WHERE reference = :r FOR UPDATE")
-        return "settled" if locking.execute(look, {"r": reference}).first() else None
+        return "resolved" if locking.execute(look, {"r": reference}).first() else None
 
 
 pay_once = retry_on_db_conflict(resolve=paid)(insert_payment)
@@ -48,7 +48,7 @@ def effects(database: Database, reference: int) -> int:
 
 @pytest.mark.parametrize(
     ("loss", "answer"),
-    [(Loss.ANSWER, "settled"), (Loss.STEP, "settled"), (Loss.SIGHT, "settled"), (Loss.REQUEST, "paid")],
+    [(Loss.ANSWER, "resolved"), (Loss.STEP, "resolved"), (Loss.SIGHT, "resolved"), (Loss.REQUEST, "paid")],
 )
 @pytest.mark.parametrize("broken_logins", [0, 12], ids=["", "then a failover"])
 def test_the_unit_takes_effect_once_whichever_way_the_commit_was_lost(
@@ -103,37 +103,37 @@ def test_without_a_way_to_ask_it_is_raised_and_never_retried(
 
 
 @pytest.mark.parametrize("killed", [True, False], ids=["its answer", "its own commit"])
-def test_the_question_may_get_lost_too_and_is_asked_again(database: Database, proxy: CommitProxy, killed: bool) -> None:
-    asked: list[int] = []
+def test_a_lost_query_is_sent_again(database: Database, proxy: CommitProxy, killed: bool) -> None:
+    lookups: list[int] = []
 
     def ask(reference: int) -> str | None:
-        asked.append(reference)
-        if len(asked) == 1 and not killed:
+        lookups.append(reference)
+        if len(lookups) == 1 and not killed:
             proxy.lose_next(Loss.ANSWER)
         with session() as asking:
-            if len(asked) == 1 and killed:
+            if len(lookups) == 1 and killed:
                 database.query(f"KILL {connection_id(asking)}")
-            return "settled" if asking.execute(text("SELECT id FROM toy_payments FOR UPDATE")).first() else None
+            return "resolved" if asking.execute(text("SELECT id FROM toy_payments FOR UPDATE")).first() else None
 
     proxy.lose_next(Loss.ANSWER)
-    assert retry_on_db_conflict(resolve=ask)(insert_payment)(1) == "settled"
-    assert (len(asked), effects(database, 1)) == (2, 1)
+    assert retry_on_db_conflict(resolve=ask)(insert_payment)(1) == "resolved"
+    assert (len(lookups), effects(database, 1)) == (2, 1)
 
 
 def test_while_the_database_does_not_answer_the_question_the_outcome_stays_unknown(
     database: Database, proxy: CommitProxy
 ) -> None:
-    asked: list[int] = []
+    lookups: list[int] = []
 
     def ask(reference: int) -> str | None:
-        asked.append(reference)
+        lookups.append(reference)
         raise OperationalError("SELECT", {}, pymysql.err.OperationalError(2003, "Can't connect"))
 
     proxy.lose_next(Loss.ANSWER)
     with pytest.raises(CommitOutcomeUnknownError):
         retry_on_db_conflict(resolve=ask)(insert_payment)(1)
-    assert set(asked) == {1}
-    assert len(asked) > 5, "longer than for a deadlock: a failover takes its time"
+    assert set(lookups) == {1}
+    assert len(lookups) > 5, "longer than for a deadlock: a failover takes its time"
     assert effects(database, 1) == 1
 
 

@@ -14,11 +14,11 @@ from core.pagination import encode_cursor
 from shell.db.session import session
 from shell.exhibits.case_list import add_case, list_cases
 from shell.exhibits.cases import get_case_id, get_or_create_case
-from tests.integration.exhibits.support import CALLER, sent_by
-from tests.support.cases import Cases
-from tests.support.database import done
-from tests.support.watching import statements
-from tests.support.world import World
+from tests.integration.exhibits.exhibit_requests import CALLER, sent_by
+from tests.support.application.driver import World
+from tests.support.database.counted_database import done
+from tests.support.database.server_status import statements
+from tests.support.exhibits.stored_cases import Cases
 
 LIMITED = Caller(CALLER.tenant_id, "limited", frozenset({"A", "Z", "👍"}))
 

@@ -1,4 +1,4 @@
-"""A custodian asked for by name: the one that is there, or a new one, and one that stays."""
+"""A custodian requested by name: the one that is there, or a new one, and one that stays."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from core.contracts.exhibits import NewCustodian
 from shell.exhibits.custodians import add_custodian
 from shell.imports.state.unused_names import delete_unused_names
 from shell.tables.imports import Imports
-from tests.integration.exhibits.support import CALLER
-from tests.support.api import Client, Reply
-from tests.support.cases import Cases
-from tests.support.database import barrier, done, outcome, replayed, together, transaction
+from tests.integration.exhibits.exhibit_requests import CALLER
+from tests.support.api.client import Client, Reply
+from tests.support.database.counted_database import barrier, done, outcome, replayed, together, transaction
+from tests.support.exhibits.stored_cases import Cases
 
 AN_IMPORT = 7
 
 
-def asked_for(name: str, case: str = "Case", tenant: str = "tenant", **headers: str) -> Reply:
+def request_custodian(name: str, case: str = "Case", tenant: str = "tenant", **headers: str) -> Reply:
     return Client(tenant).post("/custodians", {"case": case, "name": name}, **headers)
 
 
 def given(name: str, case: str = "Case", tenant: str = "tenant") -> dict[str, Any]:
-    """The answer to what is well asked."""
-    reply = asked_for(name, case, tenant)
+    """The answer to a valid request."""
+    reply = request_custodian(name, case, tenant)
     assert reply.status == 200, reply
     return dict(reply.json)
 
@@ -66,7 +66,7 @@ def test_a_name_that_cannot_be_stored_is_refused_and_makes_nothing(cases: Cases)
     names: list[tuple[Any, Any]] = [(name, "Case") for name in ("👍", "x" * 256, "", " Lab", "L\0b", None, 5)]
     names += [("Lab", case) for case in ("x" * 256, "", " Case", "Case/2", None)]
     for name, case in names:
-        reply = asked_for(name, case)
+        reply = request_custodian(name, case)
         assert (reply.status, reply.problem) == (400, "invalid-request"), (name, case)
     assert cases.database.query("SELECT name FROM cases UNION ALL SELECT name FROM custodians") == []
 
@@ -109,29 +109,29 @@ def test_two_who_insert_first_and_look_then_deadlock(counting: Cases) -> None:
     assert counting.database.deadlocks() - before == 1
 
 
-def test_one_who_was_asked_for_stays_when_the_import_that_saw_him_first_ends(cases: Cases) -> None:
+def test_one_who_was_requested_stays_when_the_import_that_saw_him_first_ends(cases: Cases) -> None:
     lab, linked, _ = (seen_by_an_import(cases, name) for name in ("Lab", "Linked", "Clerk"))
     link = "INSERT INTO custodian_exhibits (exhibit_id, custodian_id, user_id) VALUES (:exhibit, :linked, 'u')"
     cases.database.query(link, exhibit=cases.exhibit("A-1"), linked=linked)
     assert (given("LAB"), given("Linked")["id"]) == ({"id": lab, "name": "Lab"}, linked)
     done(delete_unused_names, Imports(id=AN_IMPORT))
     kept = cases.database.query("SELECT id, import_id, line_no FROM custodians ORDER BY id")
-    assert kept == [(lab, None, None), (linked, None, None)], "the clerk was not asked for"
+    assert kept == [(lab, None, None), (linked, None, None)], "the clerk was not requested"
 
 
-def test_one_who_was_asked_for_stays_when_the_links_of_the_import_go(cases: Cases) -> None:
-    asked, unasked = (seen_by_an_import(cases, name) for name in ("Asked", "Unasked"))
+def test_one_who_was_requested_stays_when_the_links_of_the_import_go(cases: Cases) -> None:
+    request, unrequested = (seen_by_an_import(cases, name) for name in ("Requested", "Unrequested"))
     exhibit = cases.exhibit("A-1")
-    for custodian in (asked, unasked):
+    for custodian in (request, unrequested):
         link = "INSERT INTO custodian_exhibits (exhibit_id, custodian_id, user_id) VALUES (:exhibit, :custodian, 'u')"
         cases.database.query(link, exhibit=exhibit, custodian=custodian)
-    assert given("Asked")["id"] == asked
+    assert given("Requested")["id"] == request
     cases.database.query("DELETE FROM custodian_exhibits")
     done(delete_unused_names, Imports(id=AN_IMPORT))
-    assert cases.database.query("SELECT name FROM custodians") == [("Asked",)]
+    assert cases.database.query("SELECT name FROM custodians") == [("Requested",)]
 
 
-def test_one_who_is_asked_for_while_that_import_ends_stays(counting: Cases) -> None:
+def test_one_who_is_requested_while_that_import_ends_stays(counting: Cases) -> None:
     lab = seen_by_an_import(counting, "Lab")
     with counting.database.environments(2) as (one, two), Session(one) as asking:
         add_custodian(asking, CALLER, NewCustodian(case="Case", name="Lab"))

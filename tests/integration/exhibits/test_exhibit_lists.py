@@ -15,11 +15,11 @@ from shell.exhibits.cases import NO_SUCH_CASE
 from shell.exhibits.commands import add_custodians, add_taggings
 from shell.exhibits.custodians import list_custodians
 from shell.exhibits.queries import get_exhibit, list_exhibits
-from tests.integration.exhibits.support import CALLER, plan_of, sent_by, sorts, tagging
-from tests.support.cases import Cases
-from tests.support.database import done
-from tests.support.watching import statements
-from tests.support.world import World
+from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, sorts, tagging
+from tests.support.application.driver import World
+from tests.support.database.counted_database import done
+from tests.support.database.server_status import statements
+from tests.support.exhibits.stored_cases import Cases
 
 
 def page(limit: int = 500, after: str | None = None, case: str = "Case", **filters: Any) -> ExhibitPage:
@@ -34,7 +34,7 @@ def numbers(**filters: Any) -> list[str]:
 def walked(
     limit: int, between: Callable[[str], object] = lambda _last: None, custodian: str | None = None
 ) -> Iterator[str]:
-    """The control numbers of all pages; `between` two of them it is told the last one."""
+    """The control numbers of all pages; `between` two of them it gets the last one."""
     after: str | None = None
     while True:
         got = page(limit, after, custodian=custodian)
@@ -60,11 +60,11 @@ def test_pages_hold_every_exhibit_once_in_byte_order(cases: Cases) -> None:
 
 
 def growing(cases: Cases) -> Callable[[str], object]:
-    """Others who add an exhibit before and one behind where the reader is."""
+    """Others who add an exhibit before and one after where the reader is."""
 
     def add(last: str) -> None:
         cases.exhibit(f"A-{last}")
-        cases.exhibit(f"{last}-behind")
+        cases.exhibit(f"{last}-after")
 
     return add
 
@@ -72,7 +72,7 @@ def growing(cases: Cases) -> Callable[[str], object]:
 def test_what_others_add_meanwhile_hides_nothing_and_repeats_nothing(cases: Cases) -> None:
     cases.exhibits(20)
     seen = list(walked(3, growing(cases)))
-    assert [number for number in seen if "behind" not in number] == [f"Case-{n:06}" for n in range(20)]
+    assert [number for number in seen if "after" not in number] == [f"Case-{n:06}" for n in range(20)]
     assert len(seen) == len(set(seen))
 
 
@@ -154,11 +154,11 @@ def test_a_page_is_read_off_the_index_and_not_sorted(cases: Cases) -> None:
 
 def test_statements_do_not_grow_with_what_is_read(cases: Cases, world: World) -> None:
     exhibit, *_ = cases.exhibits(60)
-    asked: list[Callable[[], object]] = [lambda: page(1), lambda: list_custodians(CALLER, "Case", 1, None)]
-    asked.append(lambda: get_exhibit(CALLER, exhibit))
-    before = [statements(world, ask) for ask in asked]
+    calls: list[Callable[[], object]] = [lambda: page(1), lambda: list_custodians(CALLER, "Case", 1, None)]
+    calls.append(lambda: get_exhibit(CALLER, exhibit))
+    before = [statements(world, ask) for ask in calls]
     held_by(cases, exhibit, *(f"Custodian {number}" for number in range(50)))
     done(add_taggings, CALLER, tagging([exhibit], *(f"Tag {number}" for number in range(50))))
-    asked[:2] = [lambda: page(50), lambda: list_custodians(CALLER, "Case", 50, None)]
-    assert [statements(world, ask) for ask in asked] == before
+    calls[:2] = [lambda: page(50), lambda: list_custodians(CALLER, "Case", 50, None)]
+    assert [statements(world, ask) for ask in calls] == before
     assert len(get_exhibit(CALLER, exhibit).tags) == 50

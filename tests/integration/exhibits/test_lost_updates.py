@@ -1,4 +1,4 @@
-"""Two clients change one version of an exhibit at once: one of them is told, and nothing is overwritten unseen."""
+"""Two clients change one version of an exhibit at once: one of them is refused, and nothing is overwritten unseen."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from core.errors import StaleVersionError
 from shell.exhibits.commands import patch_exhibit
 from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.integration.exhibits.support import CALLER
-from tests.support.cases import Cases
-from tests.support.database import PATIENCE_S, barrier, outcome, together, transaction
-from tests.support.world import Message, World
+from tests.integration.exhibits.exhibit_requests import CALLER
+from tests.support.application.driver import Message, World
+from tests.support.database.counted_database import PATIENCE_S, barrier, outcome, together, transaction
+from tests.support.exhibits.stored_cases import Cases
 
 ROUNDS = 4
 
 
 class Client:
-    """Somebody who has read a version, on a connection of his own, and meets the others before the first write."""
+    """A client that has read a version, on a connection of its own, and meets the others before the first write."""
 
     def __init__(self, at: Engine, meeting: threading.Barrier, field: str) -> None:
         self._at, self._meeting, self._field = at, meeting, field
@@ -75,7 +75,7 @@ def at_once(
     return together(*(outcome(partial(way, each, exhibit_id, version)) for each in clients))
 
 
-def test_of_two_clients_with_one_version_one_is_told_and_only_the_other_changes_anything(
+def test_of_two_clients_with_one_version_one_is_refused_and_only_the_other_changes_anything(
     cases: Cases, clients: list[Client]
 ) -> None:
     exhibit = cases.exhibit("A-1", title="Memo", file_name="a")
@@ -90,9 +90,9 @@ def test_of_two_clients_with_one_version_one_is_told_and_only_the_other_changes_
         assert (row.title, row.file_name) == (made.title, made.file_name)
         assert (row.title, row.file_name) in changed
     late = Client(clients[0]._at, barrier(1), "title")
-    with pytest.raises(StaleVersionError) as told:
+    with pytest.raises(StaleVersionError) as response:
         late.patch(exhibit, 1)
-    assert late.patch(exhibit, told.value.current_version).version == ROUNDS + 2
+    assert late.patch(exhibit, response.value.current_version).version == ROUNDS + 2
 
 
 def test_a_version_that_is_assigned_detects_nothing_and_goes_back(cases: Cases) -> None:

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 
 from shell.exhibits.commands import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
-from tests.integration.exhibits.support import CALLER, plan_of, sent_by, sorts, tagging
-from tests.support.cases import Cases
-from tests.support.database import barrier, done, outcome, replayed, together, transaction
+from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, sorts, tagging
+from tests.support.database.counted_database import barrier, done, outcome, replayed, together, transaction
+from tests.support.exhibits.stored_cases import Cases
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,10 @@ def test_requests_in_opposite_orders_do_not_deadlock(
     ids = counting.exhibits(60)
     before, rounds, meeting = counting.database.deadlocks(), 60 // race_counts, barrier(2)
 
-    def work(at: Engine, wanted: slice, tags: range) -> None:
+    def work(at: Engine, expected: slice, tags: range) -> None:
         for number in range(rounds):
             meeting.wait()
-            replayed(at, add_taggings, CALLER, tagging(ids[wanted], *(f"{number} {tag}" for tag in tags)))
+            replayed(at, add_taggings, CALLER, tagging(ids[expected], *(f"{number} {tag}" for tag in tags)))
 
     with counting.database.environments(2) as (one, two):
         together(lambda: work(one, *first), lambda: work(two, *second))
@@ -50,9 +50,9 @@ def test_adding_removing_and_custodians_do_not_deadlock_each_other(counting: Cas
     def work(at: Engine, number: int) -> None:
         for turn in range(rounds):
             meeting.wait()
-            wanted = tagging(ids if turn % 2 else ids[::-1], "Hot", f"New {turn}")
+            expected = tagging(ids if turn % 2 else ids[::-1], "Hot", f"New {turn}")
             if number < 2:
-                replayed(at, (add_taggings, remove_taggings)[number], CALLER, wanted)
+                replayed(at, (add_taggings, remove_taggings)[number], CALLER, expected)
             else:
                 replayed(at, add_custodians, CALLER, ids[turn % 10], [f"New {turn}", "Ann"])
 
@@ -80,9 +80,9 @@ def test_callers_that_lock_in_the_order_given_deadlock(counting: Cases) -> None:
     ids, case_id = counting.exhibits(2), counting.case("Case")
     before, meeting = counting.database.deadlocks(), barrier(2)
 
-    def work(at: Engine, wanted: Sequence[int]) -> None:
+    def work(at: Engine, expected: Sequence[int]) -> None:
         with transaction(at) as opened:
-            naive_taggings(opened, wanted, case_id, [meeting.wait])
+            naive_taggings(opened, expected, case_id, [meeting.wait])
 
     with counting.database.environments(2) as (one, two):
         ended = together(outcome(lambda: work(one, ids)), outcome(lambda: work(two, ids[::-1])))

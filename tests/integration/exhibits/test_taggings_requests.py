@@ -14,9 +14,9 @@ from core.errors import InvalidInputError, NotFoundError
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
-from tests.integration.exhibits.support import CALLER, tagging
-from tests.support.cases import Cases
-from tests.support.database import done, replayed, together
+from tests.integration.exhibits.exhibit_requests import CALLER, tagging
+from tests.support.database.counted_database import done, replayed, together
+from tests.support.exhibits.stored_cases import Cases
 
 FIVE = ("Hot", r"Hot\Really Hot", "Privileged", "Responsive", "Redact")
 
@@ -97,16 +97,16 @@ def test_a_name_that_cannot_be_stored_is_refused_and_nothing_is_done(cases: Case
 
 def questions(op: Callable[[Session], object]) -> int:
     """How many statements the server counts for the op."""
-    asked = text("SHOW SESSION STATUS LIKE 'Questions'")
+    statement = text("SHOW SESSION STATUS LIKE 'Questions'")
     with session() as transaction:
-        before = int(transaction.execute(asked).one()[1])
+        before = int(transaction.execute(statement).one()[1])
         op(transaction)
-        return int(transaction.execute(asked).one()[1]) - before - 1
+        return int(transaction.execute(statement).one()[1]) - before - 1
 
 
 def test_statements_do_not_grow_with_exhibits_tags_and_custodians(cases: Cases) -> None:
     ids = cases.exhibits(1_000)
-    # What a connection is asked once in its life is asked.
+    # What a connection queries once in its life is queried.
     questions(lambda t: add_taggings(t, CALLER, tagging(ids[1:2], "Warm")))
     few = questions(lambda t: add_taggings(t, CALLER, tagging(ids[:1], "First")))
     many = questions(lambda t: add_taggings(t, CALLER, tagging(ids, *FIVE)))
@@ -132,8 +132,8 @@ def test_more_pairs_than_fit_one_statement_are_taken(cases: Cases) -> None:
 def test_custodians_are_added_once_each(cases: Cases) -> None:
     exhibit = cases.exhibit("A-1")
     done(add_custodians, CALLER, exhibit, ["Bob", "ann LEE"])
-    told = done(add_custodians, CALLER, exhibit, ["Carl", "Ann Lee", "ANN LEE", "Carl"])
-    assert [each.name for each in told.custodians] == ["ann LEE", "Bob", "Carl"]
+    response = done(add_custodians, CALLER, exhibit, ["Carl", "Ann Lee", "ANN LEE", "Carl"])
+    assert [each.name for each in response.custodians] == ["ann LEE", "Bob", "Carl"]
     assert cases.database.scalar("SELECT COUNT(*) FROM custodians WHERE import_id IS NULL") == 3
     users = cases.database.query("SELECT DISTINCT user_id FROM custodian_exhibits")
     assert [row[0] for row in users] == ["reviewer"]
@@ -147,7 +147,7 @@ ADD: dict[str, Callable[[Session, int], object]] = {
 
 @pytest.mark.parametrize("kind", ADD)
 def test_a_name_that_vanishes_while_it_is_used_is_added_again(counting: Cases, kind: str) -> None:
-    """As where the end of an import removes a name that nothing is linked to. Nobody else may wait on this server."""
+    """As where an import ends and removes an unlinked name. No other session may wait on this server."""
     exhibit, case_id = counting.exhibit("A-1"), counting.case("Case")
     counting.database.query(f"INSERT INTO {kind} (case_id, name) VALUES (:case, 'Hot')", case=case_id)
     with counting.database.environments(2) as (one, two), Session(two) as ending:

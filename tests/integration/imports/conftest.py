@@ -11,8 +11,8 @@ from sqlalchemy.pool import NullPool
 
 from shell.aws import clients
 from shell.settings import settings
-from tests.support.workers import Workers, running
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.application.handler_processes import Workers, running
 
 Chunks = Callable[[int], None]
 Setting = Callable[[str, str], None]

@@ -3,7 +3,7 @@
 The first argument says how; the others are the benchmark's:
 - `orm`: the comparison of imports, with an ORM that loses a link of the last exhibit that has one;
 - `loses`: contention, on a database that loses a tag with each chunk;
-- `deadlocks`: contention, on a database that counts a deadlock whenever it is asked.
+- `deadlocks`: contention, on a database that counts a deadlock whenever it is queried.
 """
 
 from __future__ import annotations

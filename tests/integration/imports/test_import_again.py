@@ -14,9 +14,9 @@ from shell.db.session import session
 from shell.imports.chunks.conflicts import find_origins
 from shell.tables.imports import Imports
 from tests.integration.imports.conftest import Chunks
-from tests.support.checks import assert_accounted, turned_down
-from tests.support.dump import Dump
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.database.dump import Dump
+from tests.support.imports.accounting import assert_accounted, turned_down
 
 SPEC = Spec(rows=24, seed=3, spice=0.4, faults=(Fault(FaultKind.EMOJI_TITLE, 4), Fault(FaultKind.NAME_CASE, 9)))
 EXISTS = "EXISTS_WITH_OTHER_VALUES"

@@ -18,14 +18,14 @@ from samples.words import Alphabet
 from shell.aws import clients
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import deliver_all, start_blocked
-from tests.support.checks import assert_accounted, turned_down
-from tests.support.dump import Dump
-from tests.support.error_files import LINE_COLUMN, Form, line_cell
-from tests.support.rebuild import assert_rebuilt
-from tests.support.watching import wait_until
-from tests.support.workers import Workers
-from tests.support.world import Context, Message, World, call, complete_imports, sqs_event
+from tests.integration.imports.import_requests import deliver_all, start_blocked
+from tests.support.application.driver import Context, Message, World, call, complete_imports, sqs_event
+from tests.support.application.handler_processes import Workers
+from tests.support.database.dump import Dump
+from tests.support.database.server_status import wait_until
+from tests.support.imports.accounting import assert_accounted, turned_down
+from tests.support.imports.error_file_reference import LINE_COLUMN, Form, line_cell
+from tests.support.imports.rebuilt_rows import assert_rebuilt
 
 FAULTS = tuple(Fault(kind) for kind in FaultKind if kind is not FaultKind.HUGE_PROPERTY)
 SPEC = Spec(

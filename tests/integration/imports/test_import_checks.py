@@ -17,7 +17,7 @@ from shell.imports.checks.queries import list_findings
 from shell.imports.chunks.write_or_check import finish_chunk
 from shell.work.messages import CompletionMessage
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import (
+from tests.integration.imports.import_requests import (
     ACCEPT,
     CALLER,
     SIX,
@@ -37,7 +37,7 @@ from tests.integration.imports.support import (
     start,
     state,
 )
-from tests.support.world import World, call, complete_imports
+from tests.support.application.driver import World, call, complete_imports
 
 HEADER = "Control Number,Title,Custodian,Tags,Date\r\n"
 # What the case holds: equal rows, a row with other values, and one without its custodian.
@@ -144,7 +144,7 @@ def test_a_file_that_is_checked_and_run_has_the_result_of_one_that_is_imported(
     assert world.dump(import_id) == world.dump(world.run(SIX, case="Another", user_id=CALLER.user_id))
 
 
-def test_a_dropped_file_is_checked_by_its_options_and_a_case_that_changed_is_told(world: World) -> None:
+def test_a_dropped_file_is_checked_by_its_options_and_a_changed_case_is_reported(world: World) -> None:
     import_id = world.run(THREE, dry_run=True)
     assert state(import_id).status == "checked"
     world.run(THREE)

@@ -1,6 +1,6 @@
 """The number of a case's documents between the chunks of imports and the parts of undos; it is never another one.
 
-test_local_counts.py compares every count that is printed, after each step of a case.
+test_command_counts.py compares every count that is printed, after each step of a case.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from shell.exhibits.case_list import list_cases
 from shell.imports.checks.commands import run_import
 from shell.imports.commands import cancel_import
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import ACCEPT, CALLER, committed
-from tests.support.undoing import begin_undo, end_undo
-from tests.support.volume_imports import import_volume, put_volume
-from tests.support.world import World, call, request_messages
+from tests.integration.imports.import_requests import ACCEPT, CALLER, committed
+from tests.support.application.driver import World, call, request_messages
+from tests.support.undo.runs import begin_undo, end_undo
+from tests.support.volumes.volume_imports import import_volume, put_volume
 
 FILE = b"Control Number,Title\r\n" + b"".join(b"A-%d,title\r\n" % number for number in range(1, 8)) + b",no number\r\n"
 OPT = b"".join(b"A-%d,VOL001,IMAGES\\%d.tif,Y,,,1\r\n" % (number, number) for number in (1, 2, 3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tests.support.world import World
+from tests.support.application.driver import World
 
 FILE = b"""DOCID,Title,Date Sent,Time Sent,Date Received
 A-1,Memo,5/21/2001,14:30,21/6/2001
@@ -54,9 +54,9 @@ def test_the_same_file_again_is_unchanged_and_with_another_zone_it_is_not(world:
 def test_what_an_earlier_version_stored_is_unchanged_and_is_not_filled(world: World) -> None:
     first = FILE[: FILE.index(b"A-2")]
     world.run(first)
-    forget = "date_sent = NULL, date_received = NULL, document_date_source = NULL, date_precision = NULL"
+    erase = "date_sent = NULL, date_received = NULL, document_date_source = NULL, date_precision = NULL"
     world.query(
-        f"UPDATE exhibits SET {forget}, document_date = '2001-05-21', row_hash = UNHEX(:hash)", hash=EARLIER_HASH
+        f"UPDATE exhibits SET {erase}, document_date = '2001-05-21', row_hash = UNHEX(:hash)", hash=EARLIER_HASH
     )
     before = world.query("SELECT * FROM exhibits")
     import_id = world.run(first)

@@ -20,9 +20,9 @@ from samples.large import write_large
 from samples.spec import Fault, FaultKind, Spec
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
-from tests.support.checks import assert_accounted
-from tests.support.watching import session_statements
-from tests.support.world import Handler, Message, World, call, complete_imports, completion_messages
+from tests.support.application.driver import Handler, Message, World, call, complete_imports, completion_messages
+from tests.support.database.server_status import session_statements
+from tests.support.imports.accounting import assert_accounted
 
 MOST_STATEMENTS = 28
 # Of a chunk that is not the first of its names.
@@ -52,7 +52,7 @@ def statements_of(world: World, message: Message, handler: Handler = import_chun
 
 def counted(world: World, made: Generated, case: str) -> list[int]:
     """The statements of each chunk of a file, in order."""
-    # What a process asks once in its life is asked.
+    # What a process queries once in its life is queried.
     world.run(generate(Spec(rows=1)).data, case="Warm")
     import_id = world.start(made.data, case=case)
     counts = [statements_of(world, message) for message in world.chunk_messages()]
@@ -119,9 +119,9 @@ def test_splitting_two_hundred_megabytes_takes_little_memory(migrated: dict[str,
         environment = {**os.environ, **migrated, "AWS_ENDPOINT_URL": address}
         command = [sys.executable, "-m", "benchmarks.imports.one_pass", "split"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    told = json.loads(done.stdout.splitlines()[-1])
-    megabytes = {name: told[name] // 1_000_000 for name in ("before", "peak")}
+    report = json.loads(done.stdout.splitlines()[-1])
+    megabytes = {name: report[name] // 1_000_000 for name in ("before", "peak")}
     print(f"peak memory of splitting {large.size // 1_000_000} MB: {megabytes} MB")
-    assert told["rows_seen"] == large.rows_seen
-    assert told["chunks"] >= large.rows_seen // settings().chunk_rows
-    assert told["peak"] < MOST_BYTES
+    assert report["rows_seen"] == large.rows_seen
+    assert report["chunks"] >= large.rows_seen // settings().chunk_rows
+    assert report["peak"] < MOST_BYTES

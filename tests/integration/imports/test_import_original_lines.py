@@ -20,11 +20,11 @@ from shell.imports.chunks import row_reader
 from shell.imports.completing import error_file
 from shell.imports.splitting import split
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import CALLER
-from tests.integration.imports.test_import_reports import table
-from tests.support.accounts import accounts
-from tests.support.checks import assert_accounted
-from tests.support.world import World, call
+from tests.integration.imports.import_requests import CALLER
+from tests.integration.imports.test_reports import table
+from tests.support.application.driver import World, call
+from tests.support.imports.accounting import assert_accounted
+from tests.support.imports.row_outcomes import accounts
 
 SPEC = Spec(
     rows=30,

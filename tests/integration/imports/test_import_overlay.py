@@ -9,8 +9,8 @@ from core.contracts.checks import RunRequest
 from shell.imports.checks.commands import run_import
 from shell.imports.queries import get_import
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import CALLER, announce, committed, finish, put, run_chunks, start, state
-from tests.support.world import World
+from tests.integration.imports.import_requests import CALLER, announce, committed, finish, put, run_chunks, start, state
+from tests.support.application.driver import World
 
 HEADER = "Control Number,Title,Bates Begin,Custodian,Tags,Date Sent,Author\r\n"
 FIRST = HEADER + "A-1,one,N-1,Smith,hot,2001-01-31,Ann\r\nA-2,two,N-2,Jones,,2001-02-01,\r\nA-3,three,N-2,,,,\r\n"

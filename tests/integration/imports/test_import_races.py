@@ -1,4 +1,4 @@
-"""What happens at the same moment in several processes happens once."""
+"""What happens at the same time in several processes happens once."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import start_import
 from samples.generator import generate
 from samples.spec import Spec
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import deliver_all, until_waiting, waiting
-from tests.support.accounts import accounts
-from tests.support.checks import assert_accounted
-from tests.support.watching import wait_until
-from tests.support.workers import Workers
-from tests.support.world import World, call, completion_messages
+from tests.integration.imports.import_requests import deliver_all, until_waiting, waiting
+from tests.support.application.driver import World, call, completion_messages
+from tests.support.application.handler_processes import Workers
+from tests.support.database.server_status import wait_until
+from tests.support.imports.accounting import assert_accounted
+from tests.support.imports.row_outcomes import accounts
 
 HOT = "Hot, Harriet"
 
@@ -87,16 +87,16 @@ def _completed(world: World) -> Counter[str]:
 def test_naive_counting_of_pending_chunks_misses_the_last_or_doubles_it(
     world: World, chunk_rows: Chunks, other: Connection, asks: str, finds: int
 ) -> None:
-    """Two workers settle the last two chunks and each looks whether any is pending, without a lock they meet on."""
+    """Two workers complete the last two chunks and each looks whether any is pending, without a lock they meet on."""
     chunk_rows(5)
     import_id = world.start(generate(Spec(rows=10)).data)
-    settle = text("UPDATE import_chunks SET status = 'done' WHERE import_id = :id AND chunk_no = :no")
+    complete = text("UPDATE import_chunks SET status = 'done' WHERE import_id = :id AND chunk_no = :no")
     pending = text("SELECT COUNT(*) FROM import_chunks WHERE import_id = :id AND status = 'pending'")
     engine = create_engine(world.engine.url, poolclass=NullPool, isolation_level="READ COMMITTED")
     with engine.connect() as one:
         pair = (one, other)
         for number, connection in enumerate(pair, start=1):
-            connection.execute(settle, {"id": import_id, "no": number})
+            connection.execute(complete, {"id": import_id, "no": number})
         if asks == "after its commit":
             for connection in pair:
                 connection.commit()

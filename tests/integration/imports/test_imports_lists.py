@@ -12,7 +12,7 @@ from core.pagination import encode_cursor
 from core.statuses import ImportStatus
 from shell.imports.queries import get_import, list_imports, list_rejections, list_warnings
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import (
+from tests.integration.imports.import_requests import (
     CALLER,
     STRANGER,
     THREE,
@@ -24,8 +24,8 @@ from tests.integration.imports.support import (
     start,
     state,
 )
-from tests.support.watching import statements
-from tests.support.world import World, request_messages
+from tests.support.application.driver import World, request_messages
+from tests.support.database.server_status import statements
 
 REJECTION = (
     "INSERT INTO import_rejections (import_id, line_no, seq, chunk_no, code, message, byte_start, byte_len) "
@@ -120,17 +120,19 @@ def test_a_running_import_tells_its_pace_and_the_time_left(world: World, chunk_r
     assert (state(pending.id).rows_per_second, state(pending.id).seconds_left) == (None, None)
     assert world.import_chunk(world.chunk_messages()[0])
     world.query("UPDATE imports SET started_at = started_at - INTERVAL 100 SECOND")
-    told = state(pending.id)
-    assert (told.rows_processed, told.imported, told.chunks) == (1, 1, 3)
-    assert told.rows_per_second == pytest.approx(0.01, rel=0.2)
-    assert told.seconds_left == pytest.approx(200, rel=0.2)
+    progress = state(pending.id)
+    assert (progress.rows_processed, progress.imported, progress.chunks) == (1, 1, 3)
+    assert progress.rows_per_second == pytest.approx(0.01, rel=0.2)
+    assert progress.seconds_left == pytest.approx(200, rel=0.2)
     cancel(pending.id)
     retry(pending.id)
-    told = state(pending.id)
-    assert (told.rows_processed, told.rows_per_second) == (1, None), "the pace of a retry is of what came in since"
+    progress = state(pending.id)
+    assert (progress.rows_processed, progress.rows_per_second) == (1, None), (
+        "the pace of a retry is of what came in since"
+    )
 
 
-def test_the_original_of_a_changed_value_is_told_as_it_was(world: World) -> None:
+def test_the_original_of_a_changed_value_is_reported_unchanged(world: World) -> None:
     pending = announce()
     assert start(put(pending, "Control Number,Date\r\nA-1,gestern früh\r\n".encode()))
     run_chunks(world)

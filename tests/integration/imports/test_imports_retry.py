@@ -14,7 +14,7 @@ from shell.db.session import session
 from shell.imports.commands import retry_import
 from shell.imports.completing.spellings import MERGED_NAMES_FROM
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import (
+from tests.integration.imports.import_requests import (
     CALLER,
     SIX,
     THREE,
@@ -30,7 +30,7 @@ from tests.integration.imports.support import (
     state,
     whole,
 )
-from tests.support.world import World, call, request_messages
+from tests.support.application.driver import World, call, request_messages
 
 MERGED = "SELECT line_no FROM import_warnings WHERE import_id = :id AND seq >= :seq ORDER BY line_no"
 CODES = "SELECT line_no, code FROM import_rejections ORDER BY line_no"

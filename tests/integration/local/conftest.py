@@ -9,36 +9,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import URL
 
 from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
-from tests.support import servers
 
 TOY = Path(__file__).with_name("toy") / "template.yaml"
 
 
-class Told:
-    """What the toy functions told on their results queue."""
+class ToyResults:
+    """What the toy functions reported on their results queue."""
 
     def __init__(self, stack: LocalStack) -> None:
         self._stack = stack
         self._messages: list[dict[str, Any]] = []
 
-    def matching(self, wanted: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
-        """Everything told so far that is wanted, in order."""
+    def matching(self, matches: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+        """Every report so far that matches, in order."""
         self._receive(wait=0)
-        return [message for message in self._messages if wanted(message)]
+        return [message for message in self._messages if matches(message)]
 
-    def first(self, wanted: Callable[[dict[str, Any]], bool], within: float = 20.0) -> dict[str, Any]:
-        """The first that is wanted; waits for it on the queue."""
+    def first(self, matches: Callable[[dict[str, Any]], bool], within: float = 20.0) -> dict[str, Any]:
+        """The first that matches; waits for it on the queue."""
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
             for message in self._messages:
-                if wanted(message):
+                if matches(message):
                     return message
             self._receive(wait=1)
-        raise AssertionError(f"nothing of the kind was told: {self._messages}")
+        raise AssertionError(f"no such report: {self._messages}")
 
     def _receive(self, wait: int) -> None:
         url = self._stack.queue_url("ResultsQueue")
@@ -64,13 +62,13 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
 
 
 @pytest.fixture(scope="session")
-def told(stack: LocalStack) -> Told:
-    return Told(stack)
+def toy_results(stack: LocalStack) -> ToyResults:
+    return ToyResults(stack)
 
 
 @pytest.fixture(scope="session")
-def listen() -> Callable[[LocalStack], Told]:
-    return Told
+def listen() -> Callable[[LocalStack], ToyResults]:
+    return ToyResults
 
 
 @pytest.fixture
@@ -85,11 +83,3 @@ def send(stack: LocalStack) -> Callable[..., None]:
         stack.sqs.send_message_batch(QueueUrl=stack.queue_url("WorkQueue"), Entries=entries)
 
     return send
-
-
-@pytest.fixture
-def schema(schema_url: URL) -> Iterator[str]:
-    """A schema for the session of a page alone, on the server of the tests."""
-    url = servers.fresh_schema(schema_url.render_as_string(hide_password=False), f"{schema_url.database}_readme")
-    yield url.render_as_string(hide_password=False)
-    servers.drop_schema(url)

@@ -26,16 +26,16 @@ ROUTES = [
 
 
 class Functions:
-    """Answers as it is told to, and remembers what it was asked."""
+    """Answers with the given response, and remembers the events."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.events: list[tuple[str, dict[str, Any]]] = []
         self.answer: Any = {"statusCode": 200, "body": "ok"}
         self.blocks = threading.Event()
         self.blocks.set()
 
     def __call__(self, function: str, event: dict[str, Any]) -> Any:
-        self.asked.append((function, event))
+        self.events.append((function, event))
         self.blocks.wait(20)
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -73,13 +73,13 @@ def connection(api: ApiGateway) -> http.client.HTTPConnection:
     ],
     ids=["none", "expired", "expired and forged"],
 )
-def test_without_a_valid_token_no_function_is_called_and_the_client_is_told_why(
+def test_without_a_valid_token_no_function_is_called_and_the_client_learns_why(
     api: ApiGateway, functions: Functions, token: str, reason: str
 ) -> None:
     answer = ask(api, headers={"Authorization": f"Bearer {token}"})
     assert (answer.status_code, answer.json()) == (401, {"message": "Unauthorized"})
     assert answer.headers["www-authenticate"] == f'Bearer error="invalid_token", error_description="{reason}"'
-    assert functions.asked == []
+    assert functions.events == []
 
 
 @pytest.mark.parametrize("method", ["PUT", "HEAD", "QUERY"])
@@ -87,7 +87,7 @@ def test_an_unknown_route_is_not_found_even_without_a_token(api: ApiGateway, fun
     answer = requests.request(method, f"{api.url}/things", timeout=20)
     assert answer.status_code == 404
     assert method == "HEAD" or answer.json() == {"message": "Not Found"}
-    assert functions.asked == []
+    assert functions.events == []
 
 
 @pytest.mark.parametrize("result", [ValueError("secret"), TimeoutError("secret"), {"statusCode": "secret"}])
@@ -109,7 +109,7 @@ def test_a_body_of_ten_megabytes_passes_and_a_larger_one_does_not(api: ApiGatewa
     assert ask(api, "POST", data=b"x" * MAX_BODY_BYTES).status_code == 204
     answer = ask(api, "POST", data=b"x" * (MAX_BODY_BYTES + 1))
     assert (answer.status_code, answer.json()) == (413, {"message": "Request Entity Too Large"})
-    assert len(functions.asked) == 1
+    assert len(functions.events) == 1
 
 
 def test_one_connection_carries_many_requests(api: ApiGateway, functions: Functions) -> None:
@@ -142,7 +142,7 @@ def test_a_request_whose_end_is_unclear_is_refused_and_ends_its_connection(
         client.sendall(head)
         said = b"".join(iter(lambda: client.recv(65536), b""))
     assert said.startswith(b"HTTP/1.1 " + status)
-    assert functions.asked == []
+    assert functions.events == []
 
 
 def test_requests_are_answered_side_by_side(functions: Functions) -> None:
@@ -157,7 +157,7 @@ def test_requests_are_answered_side_by_side(functions: Functions) -> None:
     assert answers == [200] * 8
 
 
-def test_after_the_block_nobody_answers_and_no_connection_is_left(functions: Functions) -> None:
+def test_after_the_block_no_server_answers_and_no_connection_is_left(functions: Functions) -> None:
     with ApiGateway(ROUTES, functions, TOKENS) as api:
         client = connection(api)
         client.request("GET", "/things", headers={"Authorization": TOKENS.issue("acme", "ada")})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shell import sns
-from tests.support.database import Database
-from tests.support.outbox import FakeTopic
+from tests.support.database.counted_database import Database
+from tests.support.outbox.events import FakeTopic
 
 
 @pytest.fixture

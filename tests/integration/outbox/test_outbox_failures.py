@@ -12,10 +12,10 @@ from shell.maintenance.purge import purge_expired
 from shell.observability import logger
 from shell.outbox.leases import LONGEST_PAUSE_S, MAX_REFUSALS
 from shell.outbox.relay import publish_pending, report_backlog
-from tests.support.database import Database
-from tests.support.log import Log
-from tests.support.outbox import POISON, THROTTLED, FakeTopic, append, later, refusal, waiting
-from tests.support.world import Context
+from tests.support.application.captured_log import Log
+from tests.support.application.driver import Context
+from tests.support.database.counted_database import Database
+from tests.support.outbox.events import POISON, THROTTLED, FakeTopic, append, later, refusal, waiting
 
 PARKED = "SELECT aggregate_id, failures, lease_until FROM outbox_events WHERE published = 2"
 PAUSES = "SELECT TIMESTAMPDIFF(MICROSECOND, NOW(6), lease_until) / 1000000 FROM outbox_events WHERE published = 3"
@@ -91,7 +91,7 @@ def test_poison_is_dead_lettered_and_no_longer_blocks_its_aggregate(
     append(1, 2, aggregate="a")
     topic.failing = {1: POISON}
     assert tried(database, MAX_REFUSALS - 1) == 0
-    assert tried(database, 1) == 1, "the one behind it"
+    assert tried(database, 1) == 1, "the one after it"
     assert [tuple(row) for row in database.query(PARKED)] == [("a", MAX_REFUSALS, None)]
     (line,) = [line for line in log.lines() if line["message"] == "event dead-lettered"]
     assert (line["level"], line["type"]) == ("ERROR", "thing.happened")
@@ -99,7 +99,7 @@ def test_poison_is_dead_lettered_and_no_longer_blocks_its_aggregate(
     assert tried(database, 3) == 0
 
 
-def test_poison_and_what_cannot_be_read_stop_nobody_else(database: Database, topic: FakeTopic) -> None:
+def test_poison_and_what_cannot_be_read_stop_no_other_message(database: Database, topic: FakeTopic) -> None:
     append(*range(10))
     database.query("UPDATE outbox_events SET payload = '{' WHERE aggregate_id = '1'")
     topic.invalid = {4}
@@ -109,7 +109,7 @@ def test_poison_and_what_cannot_be_read_stop_nobody_else(database: Database, top
     assert [row.aggregate_id for row in database.query(PARKED + " ORDER BY id")] == ["1", "4"]
 
 
-def test_what_is_dead_lettered_is_tried_again_when_somebody_says_so(database: Database, topic: FakeTopic) -> None:
+def test_what_is_dead_lettered_is_tried_again_on_request(database: Database, topic: FakeTopic) -> None:
     append(1, 2, aggregate="a")
     topic.failing = {1: POISON}
     tried(database, MAX_REFUSALS)
@@ -135,10 +135,10 @@ def test_what_waits_is_measured_once_an_invocation(
     database.query("UPDATE outbox_events SET published = 2 WHERE aggregate_id = '3'")
     topic.failing = {1: THROTTLED}
     publish_outbox.lambda_handler({}, Context())
-    (told,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "CloudWatchMetrics" in line]
-    assert told["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "ExhibitIngest"
-    assert 1000 <= told["OutboxLagSeconds"][0] < 1060
-    assert (told["OutboxWaiting"], told["OutboxDeadLettered"]) == ([1.0], [1.0])
+    (metrics,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "CloudWatchMetrics" in line]
+    assert metrics["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "ExhibitIngest"
+    assert 1000 <= metrics["OutboxLagSeconds"][0] < 1060
+    assert (metrics["OutboxWaiting"], metrics["OutboxDeadLettered"]) == ([1.0], [1.0])
     database.query("UPDATE outbox_events SET published = 1")
     assert report_backlog() == (0, 0.0, 0)
 

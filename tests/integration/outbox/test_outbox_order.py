@@ -17,10 +17,10 @@ from shell.outbox.leases import FIRSTS, HALF, LEASE_SIZE, NEXT, OLDEST, PublishR
 from shell.outbox.relay import publish_pending
 from shell.outbox.writer import append_events
 from shell.sns import Message, publish_batch
-from tests.support.database import Database
-from tests.support.outbox import TENANT, THROTTLED, FakeTopic, append, event, later, waiting
-from tests.support.watching import statements
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.database.counted_database import Database
+from tests.support.database.server_status import statements
+from tests.support.outbox.events import TENANT, THROTTLED, FakeTopic, append, event, later, waiting
 
 INDEXES = {"ix_outbox_events_unpublished", "ix_outbox_events_aggregate", "PRIMARY"}
 
@@ -71,7 +71,7 @@ def test_what_has_its_sequence_already_goes_before_a_smaller_id_without_one(
 
 @contextmanager
 def claiming(database: Database) -> Iterator[Connection]:
-    """Somebody in the midst of a claim."""
+    """A publisher in the middle of a lease."""
     with database.admin.execution_options(isolation_level="READ COMMITTED").begin() as connection:
         connection.execute(text("SELECT last_sequence FROM outbox_state WHERE id = 1 FOR UPDATE"))
         yield connection
@@ -121,8 +121,10 @@ def test_claims_that_look_at_events_alone_publish_an_aggregates_out_of_order(
             lease = "UPDATE outbox_events SET lease_until = NOW(6) + INTERVAL 60 SECOND WHERE id = :id"
             transaction.execute(text(lease), {"id": found.id})
             payload = transaction.execute(text("SELECT payload FROM outbox_events WHERE id = :id"), {"id": found.id})
-            told = {"eventType": "thing.happened", "eventId": found.id, "sequence": found.id}
-            return Message(str(found.id), "thing.happened", json.dumps(told | json.loads(payload.scalar_one())), TENANT)
+            envelope = {"eventType": "thing.happened", "eventId": found.id, "sequence": found.id}
+            return Message(
+                str(found.id), "thing.happened", json.dumps(envelope | json.loads(payload.scalar_one())), TENANT
+            )
 
     slow, quick = naive(), naive()
     publish_batch([quick])
@@ -204,7 +206,7 @@ def test_a_window_full_of_events_that_cannot_go_hides_none_behind_it(database: D
     window = database.query(
         f"SELECT aggregate_id FROM outbox_events WHERE published = 0 ORDER BY id LIMIT {LEASE_SIZE}"
     )
-    assert {row.aggregate_id for row in window} == {"blocked"}, "whoever filters this finds nothing"
+    assert {row.aggregate_id for row in window} == {"blocked"}, "a filter finds nothing here"
     assert publish_pending() == 1
     assert topic.published == [2001]
 

@@ -17,9 +17,9 @@ from shell.outbox import relay, writer
 from shell.outbox.relay import publish_pending, report_backlog
 from shell.work import reminders
 from shell.work.messages import WakeMessage
-from tests.support.database import Database
-from tests.support.outbox import FakeTopic, append
-from tests.support.world import Context, sqs_event
+from tests.support.application.driver import Context, sqs_event
+from tests.support.database.counted_database import Database
+from tests.support.outbox.events import FakeTopic, append
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def forget_wakes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_relay_is_reminded_before_the_event_is_committed_and_once_a_minute(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever dies after the COMMIT cannot lose it: it was sent while nobody saw the event."""
+    """A death after the COMMIT cannot lose it: it was sent before the event was visible."""
     now = [1_000_000.0]
     monkeypatch.setattr("shell.outbox.writer.time.time", lambda: now[0])
     append(1)
@@ -95,7 +95,7 @@ def test_the_relay_is_reminded_before_the_event_is_committed_and_once_a_minute(
     assert len(queue.sent) == 3, "a clock that was set back does not stop the reminders"
 
 
-def test_a_queue_that_takes_no_reminder_does_not_stop_the_event_and_is_asked_again_later(
+def test_a_queue_that_takes_no_reminder_does_not_stop_the_event_and_is_retried_later(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1_000_000.0]
@@ -110,7 +110,7 @@ def test_a_queue_that_takes_no_reminder_does_not_stop_the_event_and_is_asked_aga
     assert queue.sent == [(writer.DELAY_S, 2)]
 
 
-def test_an_sqs_that_does_not_answer_is_asked_once_within_the_transaction(
+def test_an_sqs_that_does_not_answer_is_called_once_within_the_transaction(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forget_wakes(monkeypatch)
@@ -130,7 +130,7 @@ def test_no_wake_waits_longer_than_three_seconds_for_an_answer() -> None:
     assert config.connect_timeout + config.read_timeout == 3
 
 
-def test_without_events_nobody_is_reminded(queue: Queue) -> None:
+def test_without_events_no_reminder_is_sent(queue: Queue) -> None:
     append()
     assert queue.sent == []
 

@@ -8,11 +8,11 @@ import pytest
 
 from shell.productions import documents, executions
 from shell.settings import settings
-from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.lambda_executions import FakeLambda
-from tests.support.production_faults import NUMBERS, PART_SIZE
-from tests.support.productions import ask, put_documents
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.aws.lambda_executions import FakeLambda
+from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
+from tests.support.productions.runs import ask, put_documents
+from tests.support.productions.saga_faults import NUMBERS, PART_SIZE
 
 
 @pytest.fixture(scope="session")

@@ -14,13 +14,13 @@ from shell.aws.s3 import ObjectVersion
 from shell.aws.s3_copies import CopiedObject, copy_version
 from shell.productions import checks
 from shell.productions.reconciliation import reconcile
-from tests.support.api import Client
-from tests.support.paged import page_set, pdf, tiff, volume, volume_file
-from tests.support.production_ends import end, passing_run
-from tests.support.production_faults import Point
-from tests.support.productions import CALLER, ask, documents_of, objects_of, put_file, status_of
-from tests.support.world import World
-from tests.support.written import exhibit
+from tests.support.api.client import Client
+from tests.support.application.driver import World
+from tests.support.productions.final_executions import end, passing_run
+from tests.support.productions.runs import CALLER, ask, documents_of, objects_of, put_file, status_of
+from tests.support.productions.saga_faults import Point
+from tests.support.productions.written_volumes import exhibit
+from tests.support.volumes.stored_files import page_set, pdf, tiff, volume, volume_file
 
 ME = Client(CALLER.tenant_id, CALLER.user_id)
 BODY = {"case": "Case", "volume": "VOL001", "prefix": "ACME", "digits": 7, "numbering": "page", "query": {}}
@@ -30,10 +30,10 @@ _ROWS = (
 )
 
 
-def checked(world: World, **asked: Any) -> dict[str, Any]:
+def checked(world: World, **changes: Any) -> dict[str, Any]:
     """What a check says; nothing is written."""
     before = world.query(_ROWS)
-    reply = ME.post("/productions/check", {**BODY, **asked})
+    reply = ME.post("/productions/check", {**BODY, **changes})
     assert reply.status == 200, reply
     assert world.query(_ROWS) == before
     return dict(reply.json)
@@ -85,13 +85,13 @@ def test_what_a_check_does_not_look_at_is_counted(world: World, monkeypatch: pyt
 
 def test_a_check_is_refused_as_the_production_would_be(world: World) -> None:
     exhibit(world, "A")
-    for asked, status in (
+    for changes, status in (
         ({"case": "Other"}, 404),
-        ({"query": {"custodian": "Nobody"}}, 400),
+        ({"query": {"custodian": "No One"}}, 400),
         ({"digits": 1, "startAt": 10}, 409),
         ({"numbering": "document", "slipSheets": True}, 400),
     ):
-        assert ME.post("/productions/check", {**BODY, **asked}).status == status, asked
+        assert ME.post("/productions/check", {**BODY, **changes}).status == status, changes
     stranger = Client("another", "user")
     assert stranger.post("/productions/check", BODY).status == 404
 

@@ -17,10 +17,10 @@ from shell.productions.documents import PART_SIZE, list_part
 from shell.productions.queries import get_production, list_documents, list_productions
 from shell.productions.selection import check_count
 from shell.tables.productions import Productions
-from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.productions import CALLER, ask
-from tests.support.watching import rows_read, statements
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.database.server_status import rows_read, statements
+from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
+from tests.support.productions.runs import CALLER, ask
 
 LARGE, OWN, TENANTS = 20_000, 1_000, 1_000
 _NUMBERS = "JSON_TABLE(:numbers, '$[*]' COLUMNS (n BIGINT PATH '$')) AS given"
@@ -62,8 +62,8 @@ def test_numbers_and_parts_for_a_thousand_cost_the_statements_of_ten(world: Worl
         ids = put_case(world, f"Case {documents}", documents)
         # The first one of a volume makes its destination.
         steps.reserve({steps.PRODUCTION: ask(f"Case {documents}", query=None, exhibitIds=ids[:1])})
-        for asked in (*QUERIES, {"query": None, "exhibitIds": ids}):
-            production = ask(f"Case {documents}", **asked)
+        for fields in (*QUERIES, {"query": None, "exhibitIds": ids}):
+            production = ask(f"Case {documents}", **fields)
             count, [context] = counted(world, partial(steps.reserve, {steps.PRODUCTION: production}))
             assert context[steps.DOCUMENTS] == documents
             found.setdefault(documents, []).append(count)
@@ -119,7 +119,7 @@ def test_neither_steps_nor_lists_read_the_rows_of_others(world: World) -> None:
     put_others(world, first)
     among = reading_costs(world, first)
     assert {name: count for name, (count, _) in among.items()} == {name: count for name, (count, _) in alone.items()}
-    assert among["list"][1] < 3 * TENANTS, "its own are sorted, and nobody else's are met"
+    assert among["list"][1] < 3 * TENANTS, "its own are sorted, and those of other tenants are not read"
     assert all(among[name][1] < 50 for name in among if name != "list")
     production = ask()
     found = {"reserve": rows_read(world, lambda: steps.reserve({steps.PRODUCTION: production}))}

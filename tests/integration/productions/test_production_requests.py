@@ -1,4 +1,4 @@
-"""Productions are asked for, followed, listed, cancelled and gone on with over HTTP; who is refused is told why."""
+"""Productions are requested, followed, listed, cancelled and continued over HTTP; a refusal says why."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.api import Client, Reply
-from tests.support.cases import Matter, get_or_create_case, matter, put_exhibits
-from tests.support.productions import CALLER, execute
-from tests.support.productions import ask as create
-from tests.support.world import World
+from tests.support.api.client import Client, Reply
+from tests.support.application.driver import World
+from tests.support.exhibits.stored_cases import Matter, get_or_create_case, matter, put_exhibits
+from tests.support.productions.runs import CALLER, execute
+from tests.support.productions.runs import ask as create
 
 PATH = "/productions"
 ME = Client(CALLER.tenant_id, CALLER.user_id)
@@ -26,15 +26,15 @@ def acme(world: World) -> Matter:
     return matter(world, 3)
 
 
-def body(**asked: Any) -> dict[str, Any]:
+def body(**fields: Any) -> dict[str, Any]:
     """A request for the whole case; None leaves a member out."""
-    whole = {"case": "Smith v. Jones", "volume": "VOL001", "prefix": "SMITH", "digits": 7, "query": {}, **asked}
+    whole = {"case": "Smith v. Jones", "volume": "VOL001", "prefix": "SMITH", "digits": 7, "query": {}, **fields}
     return {name: value for name, value in whole.items() if value is not None}
 
 
-def ask(by: Matter, **asked: Any) -> dict[str, Any]:
-    """A production that was asked for."""
-    reply = by.client.post(PATH, body(**asked))
+def ask(by: Matter, **fields: Any) -> dict[str, Any]:
+    """A production that was requested."""
+    reply = by.client.post(PATH, body(**fields))
     assert reply.status == 202, reply
     return dict(reply.json)
 
@@ -49,7 +49,7 @@ def rows(world: World) -> list[int]:
     return [row[0] for row in world.query(ROWS)]
 
 
-def test_a_production_is_asked_for_and_followed_to_its_end(acme: Matter) -> None:
+def test_a_production_is_requested_and_followed_to_its_end(acme: Matter) -> None:
     made, again = (acme.client.post(PATH, body(), key="one") for _ in range(2))
     assert (made.status, made.headers["location"]) == (202, f"/productions/{made.json['id']}")
     assert (again.is_replay, again.json, again.headers["location"]) == (True, made.json, made.headers["location"])
@@ -73,15 +73,15 @@ def test_what_cannot_be_and_a_selection_of_nothing_are_refused(acme: Matter) -> 
     reply = acme.client.post(PATH, body(properties=["From", "Tags"]))
     refused(reply, 400, "invalid-request")
     assert [error["location"] for error in reply.json["errors"]] == ["body/properties/1"]
-    for query in ({"tag": "Hot"}, {"custodian": "Nobody"}, {"tag": "\U0001f600"}, {"tag": "a", "custodian": "b"}):
+    for query in ({"tag": "Hot"}, {"custodian": "No One"}, {"tag": "\U0001f600"}, {"tag": "a", "custodian": "b"}):
         assert "matches the selection" in refused(acme.client.post(PATH, body(query=query)), 400, "invalid-request")
     matter(acme.world, 0, name="Empty")
     refused(acme.client.post(PATH, body(case="Empty")), 400, "invalid-request")
     refused(acme.client.post(PATH, body(case="No such case")), 404, "not-found")
     refused(acme.client.post(PATH, body(case="SMITH V. JONES")), 404, "not-found")
     [strange] = matter(acme.world, 1, name="Other case").exhibits
-    asked = body(query=None, exhibitIds=[*acme.exhibits, strange])
-    assert refused(acme.client.post(PATH, asked), 404, "not-found").endswith(f": {strange}")
+    fields = body(query=None, exhibitIds=[*acme.exhibits, strange])
+    assert refused(acme.client.post(PATH, fields), 404, "not-found").endswith(f": {strange}")
     assert rows(acme.world) == [0, 0, 0]
 
 
@@ -97,7 +97,7 @@ def test_ids_are_produced_once_each_in_the_order_of_their_numbers(acme: Matter) 
     assert second not in {item["exhibitId"] for item in items}
 
 
-def test_a_production_is_cancelled_once_and_may_be_asked_so_again(acme: Matter) -> None:
+def test_a_production_is_cancelled_once_and_the_request_may_be_repeated(acme: Matter) -> None:
     made = ask(acme)["id"]
     cancelled = [acme.client.post(f"{PATH}/{made}/cancel") for _ in range(2)]
     assert [(reply.status, reply.json["cancelRequested"]) for reply in cancelled] == [(200, True)] * 2
@@ -133,8 +133,8 @@ def test_what_is_left_to_do_is_said_and_gone_on_with(acme: Matter) -> None:
     assert "retry" in detail
     reply = acme.client.post(f"{PATH}/{made}/retry")
     assert (reply.status, reply.json["status"], reply.json["remainingActions"]) == (200, "cancelling", [])
-    asked = acme.world.query("SELECT payload FROM outbox_events WHERE aggregate_id = :p ORDER BY id DESC", p=str(made))
-    assert '"generation":2' in asked[0][0].replace(" ", "")
+    fields = acme.world.query("SELECT payload FROM outbox_events WHERE aggregate_id = :p ORDER BY id DESC", p=str(made))
+    assert '"generation":2' in fields[0][0].replace(" ", "")
 
 
 def walked(path: str, limit: int) -> list[list[Any]]:
@@ -162,7 +162,7 @@ def test_productions_are_listed_newest_first_page_by_page(world: World) -> None:
     assert [len(page) for page in walked("/productions", 2)] == [2, 2, 1]
     ours = [production for case, production in reversed(made) if case == "Case"]
     assert ids(walked("/productions?case=Case", 2)) == ours
-    assert ME.get("/productions?case=Nobody").status == 404
+    assert ME.get("/productions?case=Unknown").status == 404
     assert ME.get(f"/productions/{newest[0]}/documents").json == {"items": [], "next": None}
     assert ME.get(f"/productions/{newest[0]}/documents?after=x").status == 400
     for cursor in ("x", "WzFd", "WyJhIl0"):
@@ -182,4 +182,4 @@ def test_documents_are_listed_with_their_numbers_page_by_page(world: World) -> N
         assert [item["controlNumber"] for item in items] == numbers
         assert [item["batesBegin"] for item in items] == [f"ACME{start + place:07}" for place in range(7)]
         assert {item["status"] for item in items} == {"produced"}
-    assert [item["position"] for item in items] == list(range(7, 14)), "of one volume, behind the first"
+    assert [item["position"] for item in items] == list(range(7, 14)), "of one volume, after the first"

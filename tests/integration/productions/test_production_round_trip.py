@@ -20,9 +20,9 @@ from samples.strategies import specs
 from samples.words import Alphabet
 from shell.aws import clients
 from shell.utils.document_properties import parse_properties
-from tests.support.productions import objects_of
-from tests.support.world import World
-from tests.support.written import written
+from tests.support.application.driver import World
+from tests.support.productions.runs import objects_of
+from tests.support.productions.written_volumes import written
 
 _cases = count()
 _ENDS = "SELECT status, rows_seen, imported, rejected, warnings FROM imports WHERE id = :id"
@@ -77,7 +77,7 @@ def expected(rows: Sequence[Any], names: Sequence[str], bates: Mapping[str, str]
 
 
 def names_of(made: Generated) -> list[str]:
-    """The columns that can be asked for beside ours."""
+    """The columns that can be requested beside ours."""
     return [column.header for column in made.truth.columns if column.role is Role.PROPERTY]
 
 
@@ -88,7 +88,7 @@ def options_of(rows: Any, names: list[str]) -> dict[str, Any]:
 
 
 def put_files(world: World, case: str) -> None:
-    """The natives and texts that the case's load file names, as whoever uploads them puts them."""
+    """The natives and texts that the case's load file names, as a client uploads them."""
     for row in exhibits(world, case):
         for path in filter(None, (row.native_path, row.text_path)):
             clients.s3().put_object(
@@ -96,10 +96,10 @@ def put_files(world: World, case: str) -> None:
             )
 
 
-def produced(world: World, case: str, names: list[str], **asked: Any) -> tuple[int, bytes]:
+def produced(world: World, case: str, names: list[str], **fields: Any) -> tuple[int, bytes]:
     """A production whose volume was written, and its DAT."""
     put_files(world, case)
-    production = written(case, properties=names, **asked)
+    production = written(case, properties=names, **fields)
     return production, objects_of(world, production)["VOL001/DATA/VOL001.dat"]
 
 

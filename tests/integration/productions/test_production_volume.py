@@ -14,11 +14,11 @@ from shell.productions import steps
 from shell.productions.load_files import _generate_dat, _summarize, write_load_files
 from shell.tables.productions import Productions
 from shell.utils.document_properties import serialize_properties
-from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.productions import ask, objects_of, put_file
-from tests.support.volumes import read_opt
-from tests.support.world import World
-from tests.support.written import dat_of, exhibit, running, written
+from tests.support.application.driver import World
+from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
+from tests.support.productions.runs import ask, objects_of, put_file
+from tests.support.productions.written_volumes import dat_of, exhibit, running, written
+from tests.support.volumes.load_file_reader import read_opt
 
 
 def test_the_dat_says_what_the_exhibits_say(world: World) -> None:
@@ -58,8 +58,13 @@ def test_the_dat_says_what_the_exhibits_say(world: World) -> None:
 
 
 def test_dates_are_written_as_precise_as_they_are(world: World) -> None:
-    moment, day = datetime(2001, 2, 1, 12, 30), datetime(2001, 2, 2)
-    dates: dict[str, Any] = {"document_date": moment, "date_sent": moment, "date_received": day, "date_modified": day}
+    timestamp, day = datetime(2001, 2, 1, 12, 30), datetime(2001, 2, 2)
+    dates: dict[str, Any] = {
+        "document_date": timestamp,
+        "date_sent": timestamp,
+        "date_received": day,
+        "date_modified": day,
+    }
     exhibit(world, "A", **dates, date_precision="UTD-D", properties={"Last Modified Date": "2/2/2001"})
     exhibit(world, "B", document_date=day, date_precision="D----")
     first, second = dat_of(world, written(properties=["Last Modified Date"]))
@@ -132,7 +137,7 @@ def test_images_have_an_opt_with_a_line_a_document(world: World) -> None:
     ]
     assert objects["VOL001/IMAGES/0001/ACME0000006.pdf"] == b"image c.pdf"
     counted = read_opt(objects_of(world, written())["VOL001/DATA/VOL001.opt"])
-    assert [line[6] for line in counted] == ["", ""], "numbered by document, nobody has read the counts"
+    assert [line[6] for line in counted] == ["", ""], "numbered by document, the counts were not read"
 
 
 def peak(production: Productions, start: tuple[int, int]) -> tuple[int, int]:

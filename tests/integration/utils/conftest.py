@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shell.observability import logger
-from tests.support.caches import forget_redis
-from tests.support.effects import Effects
-from tests.support.log import Log
-from tests.support.redis_server import RedisServer, private_redis
-from tests.support.semaphore import wait_for_redis
-from tests.support.semaphore_stores import InDatabase, InRedis, Store
-from tests.support.world import World
+from tests.support.application.captured_log import Log
+from tests.support.application.cleared_caches import forget_redis
+from tests.support.application.driver import World
+from tests.support.servers.redis_server import RedisServer, private_redis
+from tests.support.utils.counted_effects import Effects
+from tests.support.utils.semaphore_contenders import wait_for_redis
+from tests.support.utils.semaphore_stores import InDatabase, InRedis, Store
 
 
 @pytest.fixture(autouse=True)

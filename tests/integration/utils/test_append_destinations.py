@@ -1,4 +1,4 @@
-"""A destination and the id of its lock: one row, under the very name that was given, made when first asked for."""
+"""A destination and the id of its lock: one row, under the very name that was given, made at the first request."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from core.errors import InvalidInputError
 from shell.db import connection
 from shell.db.retry import retry_on_db_conflict
 from shell.db.session import session
-from shell.utils.advisory_lock import (
-    NAME_IN_DATABASE,
-    allocate_positions,
-    insert_lock_name,
-    table_insert_lock,
-)
+from shell.utils.advisory_lock import NAME_IN_DATABASE, allocate_positions, insert_lock_name, table_insert_lock
 from shell.utils.append_positions import get_or_create_destination
-from tests.support.appending import executed, lock_of
-from tests.support.commit_proxy import Loss, between_application_and_database
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
+from tests.support.faults.commit_proxy import Loss, between_application_and_database
+from tests.support.utils.destination_appends import executed, lock_of
 
 
 @pytest.mark.parametrize("name", ["x" * 255, "\N{PILE OF POO}" * 255, "a\tb", " leading", "ÄÖ/../%_\\'\"", "a\0b", "A"])

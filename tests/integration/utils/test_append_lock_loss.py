@@ -5,15 +5,10 @@ from __future__ import annotations
 from sqlalchemy import text
 
 from shell.db.session import engine, session
-from shell.utils.advisory_lock import (
-    NAME_IN_DATABASE,
-    allocate_positions,
-    get_lock,
-    table_insert_lock,
-)
-from tests.support.appending import append, executed, holder, kill_holder
-from tests.support.database import Database, outcome, until
-from tests.support.log import Log
+from shell.utils.advisory_lock import NAME_IN_DATABASE, allocate_positions, get_lock, table_insert_lock
+from tests.support.application.captured_log import Log
+from tests.support.database.counted_database import Database, outcome, until
+from tests.support.utils.destination_appends import append, executed, holder, kill_holder
 
 
 def test_the_bodys_error_is_raised_also_when_the_lock_was_lost(database: Database, log: Log) -> None:

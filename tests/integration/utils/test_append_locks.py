@@ -11,20 +11,15 @@ from sqlalchemy.pool import NullPool
 
 from core.errors import LockNotAcquiredError
 from shell.deadline import invocation_deadline
-from shell.utils.advisory_lock import (
-    exclusive_connection,
-    get_lock,
-    insert_lock_name,
-    table_insert_lock,
-)
-from tests.support.appending import append, executed, holder, lock_of, until_queueing
-from tests.support.database import PATIENCE_S, Database, barrier, outcome, together, until
-from tests.support.failing import Left
+from shell.utils.advisory_lock import exclusive_connection, get_lock, insert_lock_name, table_insert_lock
+from tests.support.database.counted_database import PATIENCE_S, Database, barrier, outcome, together, until
+from tests.support.utils.destination_appends import append, executed, holder, lock_of, until_queueing
+from tests.support.utils.failing_units import Left
 
 WAITING = "SELECT MAX(id) FROM information_schema.processlist WHERE state = 'User lock' AND db = DATABASE()"
 
 
-def test_whoever_waits_too_long_is_told_for_what_how_long_and_what_to_do(
+def test_a_wait_that_is_too_long_reports_for_what_how_long_and_what_to_do(
     database: Database, other: ThreadPoolExecutor
 ) -> None:
     def impatient() -> object:
@@ -101,7 +96,7 @@ def test_a_circle_of_locks_is_no_deadlock_of_rows(database: Database) -> None:
 
 # MariaDB answers NULL to a wait that is broken off, which is neither 0 nor 1, and MySQL says 1317.
 @pytest.mark.parametrize("statement", ["KILL QUERY :waiting", "KILL :waiting"])
-def test_whoever_is_interrupted_while_waiting_has_no_lock_and_repeats_its_unit(
+def test_a_caller_interrupted_while_waiting_has_no_lock_and_repeats_its_unit(
     database: Database, other: ThreadPoolExecutor, statement: str
 ) -> None:
     with table_insert_lock("volume") as lock:

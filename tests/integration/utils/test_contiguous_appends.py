@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 from shell.db.retry import attempt_number, retry_on_db_conflict
 from shell.db.session import engine, session
 from shell.utils.advisory_lock import allocate_positions, exclusive_connection, table_insert_lock
-from tests.support.appending import (
+from tests.support.database.counted_database import PATIENCE_S, Database, barrier, together
+from tests.support.utils.destination_appends import (
     ROWS,
     STATEMENTS,
     append,
@@ -30,7 +31,6 @@ from tests.support.appending import (
     runs,
     until_queueing,
 )
-from tests.support.database import PATIENCE_S, Database, barrier, together
 
 BATCH = STATEMENTS * ROWS
 
@@ -119,14 +119,14 @@ def test_a_lock_that_is_released_before_the_commit_gives_positions_twice(databas
     assert positions(database, 1) == sorted([*range(ROWS), *range(ROWS)])
 
 
-def test_whoever_releases_before_the_commit_is_stopped(database: Database) -> None:
+def test_a_release_before_the_commit_is_stopped(database: Database) -> None:
     wrong_way_round = pytest.raises(RuntimeError, match="before COMMIT")
     with wrong_way_round, session() as transaction, table_insert_lock("volume") as lock:
         insert(transaction, lock.destination_id, 1, allocate_positions(transaction, lock, ROWS))
     assert positions(database, lock.destination_id) == []
 
 
-def test_whoever_lost_the_lock_to_another_repeats_its_unit(database: Database, other: ThreadPoolExecutor) -> None:
+def test_a_caller_that_lost_the_lock_to_another_repeats_its_unit(database: Database, other: ThreadPoolExecutor) -> None:
     @retry_on_db_conflict
     def unit() -> int:
         with table_insert_lock("volume") as lock, session() as transaction:
@@ -144,7 +144,7 @@ def test_whoever_lost_the_lock_to_another_repeats_its_unit(database: Database, o
     assert positions(database, ours) == list(range(BATCH + 2 * ROWS))
 
 
-def test_whoever_lost_the_lock_half_way_is_waited_for(database: Database, other: ThreadPoolExecutor) -> None:
+def test_a_caller_that_lost_the_lock_half_way_is_waited_for(database: Database, other: ThreadPoolExecutor) -> None:
     with table_insert_lock("volume") as lock:
         with session() as transaction:
             first = allocate_positions(transaction, lock, 2 * ROWS)
@@ -159,9 +159,7 @@ def test_whoever_lost_the_lock_half_way_is_waited_for(database: Database, other:
     assert runs(database, "id", ours) == runs(database, "position", ours) == 2
 
 
-def test_whoever_asks_for_no_positions_mixes_when_the_lock_is_lost(
-    database: Database, other: ThreadPoolExecutor
-) -> None:
+def test_appends_without_positions_mix_when_the_lock_is_lost(database: Database, other: ThreadPoolExecutor) -> None:
     """The negative control: it rests on the lock alone."""
     with table_insert_lock("volume") as lock, session() as transaction:
         ours = lock.destination_id

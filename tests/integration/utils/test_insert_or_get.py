@@ -16,7 +16,7 @@ from shell.db.session import session
 from shell.tables.custodians_tags import Custodians
 from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
 from shell.utils.named_rows import find_named, find_or_add_named
-from tests.support.database import Database, People, Step, barrier, outcome, together, transaction
+from tests.support.database.counted_database import Database, People, Step, barrier, outcome, together, transaction
 
 
 def person(caller: Session, email: str, badge: str) -> tuple[People, bool]:
@@ -24,7 +24,7 @@ def person(caller: Session, email: str, badge: str) -> tuple[People, bool]:
 
 
 def check_then_insert(caller: Session, email: str, met: Step) -> bool:
-    """The negative control: nobody keeps the row from appearing after the look."""
+    """The negative control: the row may appear after the look."""
     if caller.scalars(select(People).filter_by(email=email)).one_or_none():
         return False
     met()
@@ -52,9 +52,7 @@ def one_of_many(engine: Engine) -> Callable[[], bool]:
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_however_many_wait_for_an_insert_of_the_same_key_there_is_one_row_and_nobody_fails(
-    database: Database, committed: bool
-) -> None:
+def test_however_many_insert_the_same_key_there_is_one_row_and_none_fails(database: Database, committed: bool) -> None:
     with database.environments(8) as engines, Session(engines[0]) as first:
         person(first, "e", "e")
 
@@ -120,10 +118,10 @@ def test_a_name_that_exists_and_cannot_be_read_is_a_conflict_and_not_left_out(da
 
 
 def test_a_duplicate_of_another_unique_key_is_raised(database: Database) -> None:
-    database.query("INSERT INTO toy_people (email, badge) VALUES ('somebody', 'taken')")
+    database.query("INSERT INTO toy_people (email, badge) VALUES ('person', 'taken')")
     with session() as caller, pytest.raises(IntegrityError) as raised:
         person(caller, "me", "taken")
-    assert classify(raised.value) is DbErrorClass.DUPLICATE, "the negative control reads by e-mail, and finds nobody"
+    assert classify(raised.value) is DbErrorClass.DUPLICATE, "the negative control reads by e-mail, and finds no person"
     assert find_duplicate_key_name(raised.value) == "uq_people_badge"
     assert database.query("SELECT id FROM toy_people WHERE email = 'me'") == []
 
@@ -189,15 +187,15 @@ def test_what_else_was_pending_is_written_before_and_blamed_for_itself(database:
 
 
 @pytest.mark.parametrize(
-    ("stored", "asked"), [("Straße", "STRASSE"), ("Résumé", "resume"), ("Ann", "ANN"), ("Ann", "Ann ")]
+    ("stored", "requested"), [("Straße", "STRASSE"), ("Résumé", "resume"), ("Ann", "ANN"), ("Ann", "Ann ")]
 )
-def test_names_that_the_database_holds_equal_are_one(database: Database, stored: str, asked: str) -> None:
+def test_names_that_the_database_holds_equal_are_one(database: Database, stored: str, requested: str) -> None:
     database.query("INSERT INTO custodians (id, case_id, name) VALUES (7, 1, :name)", name=stored)
     with session() as caller:
-        found = find_named(caller, 1, {Custodians: [asked, "nobody"]})[Custodians]
-        key = {"case_id": 1, "name": asked}
+        found = find_named(caller, 1, {Custodians: [requested, "No One"]})[Custodians]
+        key = {"case_id": 1, "name": requested}
         row, created = insert_or_get(caller, Custodians, key, {}, unique_key="uq_custodians_name")
-    assert {name: (row.id, row.name) for name, row in found.items()} == {asked: (7, stored)}
+    assert {name: (row.id, row.name) for name, row in found.items()} == {requested: (7, stored)}
     assert (row.id, created) == (7, False)
     by_name = {row.name: row.id for row in database.query("SELECT id, name FROM custodians")}
-    assert asked not in by_name, "a look-up in Python misses the row"
+    assert requested not in by_name, "a look-up in Python misses the row"

@@ -15,7 +15,7 @@ from shell.db.session import engine, session
 from shell.exhibits.links import insert_links
 from shell.tables.name_kinds import CUSTODIANS, TAGS
 from shell.taggings_ops import create_np_taggings, create_taggings
-from tests.support.database import Accounts, Database, outcome, together, transaction
+from tests.support.database.counted_database import Accounts, Database, outcome, together, transaction
 
 Pairs = Sequence[tuple[int, int]]
 CASE = {"case_id": 1, "user_id": "importer"}

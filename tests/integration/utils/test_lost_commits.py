@@ -12,9 +12,9 @@ from core.errors import CommitOutcomeUnknownError
 from core.idempotency import KeyedResponse
 from shell.db.session import session
 from shell.utils.idempotency import once_per_key
-from tests.support.cases import Cases
-from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
-from tests.support.effects import Effects, asking, effect
+from tests.support.exhibits.stored_cases import Cases
+from tests.support.faults.commit_proxy import CommitProxy, Loss, between_application_and_database
+from tests.support.utils.counted_effects import Effects, asking, effect
 
 LOSSES = [Loss.ANSWER, Loss.REQUEST, Loss.STEP, Loss.SIGHT]
 

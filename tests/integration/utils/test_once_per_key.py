@@ -1,4 +1,4 @@
-"""One effect a key, whoever asks again, dies or is late."""
+"""One effect a key, whatever caller repeats, dies or is late."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from core.errors import BusyError, InvalidInputError, KeyReusedError
 from core.idempotency import KeyedResponse
 from shell.db.session import session
 from shell.utils.idempotency import once_per_key
-from tests.support.cases import Cases
-from tests.support.database import barrier, outcome, together
-from tests.support.effects import Effects, asking, claim_and_die, effect
+from tests.support.database.counted_database import barrier, outcome, together
+from tests.support.exhibits.stored_cases import Cases
+from tests.support.utils.counted_effects import Effects, asking, claim_and_die, effect
 
 
 def failing(_transaction: Session) -> KeyedResponse:
@@ -49,7 +49,7 @@ def test_another_tenant_route_or_spelling_is_another_key(effects: Effects, other
     assert effects.count() == 2
 
 
-def test_who_asks_meanwhile_is_told_to_come_back(effects: Effects) -> None:
+def test_a_concurrent_caller_gets_a_time_to_retry(effects: Effects) -> None:
     def ask_too() -> None:
         with pytest.raises(BusyError) as busy:
             once_per_key(asking(), effect())
@@ -84,7 +84,7 @@ def test_a_dead_owners_key_is_taken_over_after_its_lease_by_its_own_request_alon
     assert effects.world.query("SELECT attempt FROM idempotency_keys")[0][0] == 2
 
 
-def test_who_asks_for_a_dead_owners_key_is_told_when_its_lease_ends(effects: Effects) -> None:
+def test_a_caller_with_a_dead_owners_key_learns_when_its_lease_ends(effects: Effects) -> None:
     claim_and_die(asking())
     waits = []
     for age_s in (-60, 60):
@@ -132,7 +132,7 @@ def test_of_two_who_look_before_they_claim_both_have_it(effects: Effects) -> Non
 
 
 def overtake(effects: Effects) -> None:
-    """The owner's lease is over, and somebody else makes the effect; then the owner goes on."""
+    """The owner's lease is over, and another worker makes the effect; then the owner goes on."""
     effects.let_leases_lapse()
     once_per_key(asking(), effect())
 

@@ -11,16 +11,16 @@ from redis import Redis
 
 from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
-from tests.support.caches import forget_redis, forget_secrets
-from tests.support.redis_server import RedisServer
-from tests.support.world import World
+from tests.support.application.cleared_caches import forget_redis, forget_secrets
+from tests.support.application.driver import World
+from tests.support.servers.redis_server import RedisServer
 
 PASSWORD = secrets.token_hex(32)
 
 
 @pytest.fixture
 def guarded(server: RedisServer) -> Iterator[RedisServer]:
-    """The server, which from now on lets nobody in without the password."""
+    """The server, which from now on requires the password."""
     server.client.config_set("requirepass", PASSWORD)
     forget_secrets()
     yield server
@@ -49,6 +49,6 @@ def test_without_the_password_there_is_no_redis(
     guarded: RedisServer, monkeypatch: pytest.MonkeyPatch, arn: str
 ) -> None:
     given(monkeypatch, arn)
-    with pytest.raises(RedisUnavailableError) as told:
+    with pytest.raises(RedisUnavailableError) as error:
         redis_client.execute(ping)
-    assert PASSWORD not in str(told.value)
+    assert PASSWORD not in str(error.value)

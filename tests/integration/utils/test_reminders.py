@@ -13,7 +13,7 @@ from shell.work import reminders
 from shell.work.messages import NEW_TURN, WakeMessage
 from shell.work.reading import read_turn
 from shell.work.reminders import remind
-from tests.support.database import Database, barrier, together
+from tests.support.database.counted_database import Database, barrier, together
 
 DELAY_S = 60
 
@@ -102,7 +102,7 @@ def _fail(*_: object) -> None:
     raise DatabaseUnavailableError
 
 
-def test_a_queue_that_refused_is_asked_again_by_the_same_message(queue: Queue) -> None:
+def test_a_queue_that_refused_gets_the_same_request_again(queue: Queue) -> None:
     start(1)
     [turn] = queue.turns
     del queue.turns[:]

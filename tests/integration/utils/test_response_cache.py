@@ -9,8 +9,8 @@ from redis import Redis
 
 from core.idempotency import KeyedRequest, KeyedResponse
 from shell.utils import response_cache
-from tests.support.log import Log
-from tests.support.redis_server import RedisServer
+from tests.support.application.captured_log import Log
+from tests.support.servers.redis_server import RedisServer
 
 REQUEST = KeyedRequest("t", "POST /x", "k", b"f" * 32)
 RESPONSE = KeyedResponse(201, '{"id": 1}', {"location": "/x/1"})
@@ -25,7 +25,7 @@ def test_a_response_is_cached_for_as_long_as_the_database_keeps_it(
         times = [client.ttl(name) for name in client.keys("idem:*")]
     # Redis rounds the time that is left.
     assert times in ([[0], [1]] if kept_s else [[]])
-    assert log.lines() == [], "Redis was asked for nothing that it refuses"
+    assert log.lines() == [], "Redis got no request that it refuses"
 
 
 def test_a_cached_response_is_found_by_the_same_request_alone(server: RedisServer) -> None:

@@ -1,4 +1,4 @@
-"""Never more than the limit inside, and every slot used, as somebody outside of the semaphore counts them."""
+"""Never more than the limit inside, and every slot used, as counted outside of the semaphore."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 from redis import Redis
 
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.support.database import barrier, together, until
-from tests.support.log import Log
-from tests.support.semaphore import PATIENCE_S, Judge
-from tests.support.semaphore_stores import Store
-from tests.support.world import World
+from tests.support.application.captured_log import Log
+from tests.support.application.driver import World
+from tests.support.database.counted_database import barrier, together, until
+from tests.support.utils.semaphore_contenders import PATIENCE_S, Judge
+from tests.support.utils.semaphore_stores import Store
 
 
 def test_many_contenders_fill_every_slot_and_never_more(store: Store) -> None:
@@ -19,10 +19,10 @@ def test_many_contenders_fill_every_slot_and_never_more(store: Store) -> None:
 
     def contender() -> None:
         start.wait()
-        with with_semaphore_lock("contest", PATIENCE_S, limit=limit, wait_s=PATIENCE_S) as slot:
+        with with_semaphore_lock("contended", PATIENCE_S, limit=limit, wait_s=PATIENCE_S) as slot:
             assert slot.outcome is SemaphoreOutcome.ACQUIRED
             with judge.inside():
-                # Nobody leaves before the house was full once: then all slots can be used.
+                # No holder leaves before all slots were taken once: then all slots can be used.
                 until(lambda: judge.most >= limit)
 
     together(*[contender] * contenders)

@@ -11,11 +11,11 @@ import pytest
 from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.support.caches import forget_redis
-from tests.support.database import until
-from tests.support.redis_server import AnswerLosingProxy, RedisServer
-from tests.support.semaphore import wait_for_redis
-from tests.support.world import World
+from tests.support.application.cleared_caches import forget_redis
+from tests.support.application.driver import World
+from tests.support.database.counted_database import until
+from tests.support.servers.redis_server import AnswerLosingProxy, RedisServer
+from tests.support.utils.semaphore_contenders import wait_for_redis
 
 pytestmark = pytest.mark.slow
 
@@ -28,11 +28,11 @@ def outcome(**options: Any) -> SemaphoreOutcome:
         return slot.outcome
 
 
-def is_asked() -> bool:
+def is_queried() -> bool:
     """Return whether a command would be sent to Redis, which fails."""
-    with pytest.raises(RedisUnavailableError) as told:
+    with pytest.raises(RedisUnavailableError) as response:
         redis_client.execute(lambda redis: redis.get("value"))
-    return told.value.attempted
+    return response.value.attempted
 
 
 def holders(server: RedisServer) -> int:
@@ -54,7 +54,7 @@ def test_a_redis_that_hangs_is_unknown_and_what_it_did_unheard_is_taken_back(ser
         server.client.delete(*server.client.scan_iter())
     with server.paused():
         assert outcome(ttl=600) is UNKNOWN
-        assert not is_asked(), "the next contender does not wait"
+        assert not is_queried(), "the next contender does not wait"
     until(lambda: next(server.client.scan_iter("*:fencing_token"), None) is not None)
     until(lambda: holders(server) == 0)
 
@@ -64,10 +64,10 @@ def test_a_dead_redis_is_unknown_left_alone_for_a_while_and_not_replaced_by_the_
     server: RedisServer, world: World
 ) -> None:
     server.kill()
-    assert outcome(wait_s=24 * 3600) is UNKNOWN, "nobody waits for it"
+    assert outcome(wait_s=24 * 3600) is UNKNOWN, "no contender waits for it"
     server.restart()
     assert outcome() is UNKNOWN
-    assert not is_asked()
+    assert not is_queried()
     assert world.query("SELECT COUNT(*) FROM semaphores")[0][0] == 0
 
 
@@ -115,7 +115,7 @@ def test_a_redis_that_evicts_lets_two_in(server: RedisServer) -> None:
 
 
 @needs_redis_server
-def test_a_redis_that_became_a_replica_is_asked_on_a_new_connection(server: RedisServer) -> None:
+def test_a_redis_that_became_a_replica_is_queried_on_a_new_connection(server: RedisServer) -> None:
     before = redis_client.execute(lambda redis: redis.client_id())
     server.client.replicaof("127.0.0.1", 1)
     assert outcome() is UNKNOWN

@@ -1,4 +1,4 @@
-"""A received message is hidden for as long as it is asked for."""
+"""A received message is hidden for as long as requested."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from core.errors import QueueUnavailableError
 from shell.aws import clients
 from shell.aws.sqs import LONGEST_VISIBILITY_S, postpone, send_messages
 from shell.work.messages import WakeMessage
-from tests.support.database import until
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.database.counted_database import until
 
 
 def receive(queue_url: str) -> list[Any]:

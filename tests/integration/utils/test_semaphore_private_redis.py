@@ -13,7 +13,7 @@ from redis import Redis
 from local.errors import ProcessFailedError
 from local.services.redis import PrivateRedis
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.support.caches import forget_redis
+from tests.support.application.cleared_caches import forget_redis
 
 
 @pytest.fixture(params=["redis-server", "substitute"])
@@ -52,7 +52,7 @@ def test_the_semaphore_works_on_it(private: PrivateRedis, monkeypatch: pytest.Mo
         forget_redis()
 
 
-def test_a_program_that_does_not_come_up_is_told(tmp_path: Path) -> None:
+def test_a_program_that_does_not_start_is_reported(tmp_path: Path) -> None:
     broken = PrivateRedis(tmp_path, program="false")
     with pytest.raises(ProcessFailedError, match="did not start"):
         broken.start()

@@ -16,12 +16,12 @@ from shell.db.session import engine
 from shell.deadline import MARGIN_S, invocation_deadline
 from shell.utils.semaphore import with_semaphore_lock
 from shell.utils.semaphore_backends import Grant, MySqlBackend, SlotRequest
-from tests.support.cases import Cases
-from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
-from tests.support.database import until
-from tests.support.failing import Left
-from tests.support.log import Log
-from tests.support.semaphore import (
+from tests.support.application.captured_log import Log
+from tests.support.database.counted_database import until
+from tests.support.exhibits.stored_cases import Cases
+from tests.support.faults.commit_proxy import CommitProxy, Loss, between_application_and_database
+from tests.support.utils.failing_units import Left
+from tests.support.utils.semaphore_contenders import (
     PATIENCE_S,
     ByOwnClock,
     Ours,
@@ -29,7 +29,7 @@ from tests.support.semaphore import (
     inside_after_a_late_release,
     inside_with_skewed_clocks,
 )
-from tests.support.semaphore_stores import Store
+from tests.support.utils.semaphore_stores import Store
 
 SKEWS = [(0, 60), (-60, 0)]
 
@@ -53,7 +53,7 @@ def naive_client(redis_url: str) -> Iterator[Redis]:
         yield client
 
 
-def test_a_late_holder_frees_nobody_elses_slot(store: Store, log: Log) -> None:
+def test_a_late_holder_does_not_release_the_slot_of_another(store: Store, log: Log) -> None:
     assert inside_after_a_late_release(partial(Ours, "key")) == 1
     assert "semaphore lost before release" in log.messages()
     assert store.holders() == 0
@@ -63,7 +63,9 @@ def test_with_a_plain_delete_a_late_holder_lets_two_in(naive_client: Redis) -> N
     assert inside_after_a_late_release(partial(Published, naive_client, "key")) == 2
 
 
-def test_who_stayed_too_long_is_told_even_if_nobody_came_and_who_leaves_in_time_is_not(store: Store, log: Log) -> None:
+def test_a_holder_past_its_lease_gets_an_error_even_if_no_other_came_and_one_in_time_does_not(
+    store: Store, log: Log
+) -> None:
     with with_semaphore_lock("key"):
         assert store.holders() == 1
     assert log.messages() == []
@@ -92,7 +94,7 @@ def test_no_slot_outlives_its_lambda(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_nobody_waits_past_the_end_of_the_invocation() -> None:
+def test_no_wait_lasts_past_the_end_of_the_invocation() -> None:
     with (
         with_semaphore_lock("key"),
         invocation_deadline(Left(3_000)),
@@ -136,7 +138,7 @@ def fencing_token() -> int:
 
 def test_fences_grow_even_if_the_server_forgets_everything_or_its_clock_goes_back(store: Store) -> None:
     fences = [fencing_token(), fencing_token()]
-    store.forget()
+    store.delete()
     fences += [fencing_token(), fencing_token()]
     assert fences == sorted(set(fences))
     assert fences[0] > 1_700_000_000_000_000
@@ -151,7 +153,7 @@ def test_counted_fences_begin_again_when_redis_forgets(naive_client: Redis) -> N
     assert naive_client.incr("fencing_token") == 1 < before
 
 
-def test_between_the_look_of_one_and_its_entry_nobody_gets_in(cases: Cases) -> None:
+def test_no_other_holder_enters_between_the_check_and_the_entry_of_one(cases: Cases) -> None:
     """In the database, which a claim asks more than once."""
     backend, others = MySqlBackend(), list[Future[Grant | None]]()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.workers import Workers, running
+from tests.support.application.handler_processes import Workers, running
 
 
 @pytest.fixture

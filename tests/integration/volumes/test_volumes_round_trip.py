@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from shell.aws import clients
-from tests.integration.volumes.support import build_zip, finish_imports, run, state, upload, upload_zip
-from tests.support.paged import pdf, tiff
-from tests.support.productions import ask, execute, objects_of
-from tests.support.world import World
+from tests.integration.volumes.volume_requests import build_zip, finish_imports, run, state, upload, upload_zip
+from tests.support.application.driver import World
+from tests.support.productions.runs import ask, execute, objects_of
+from tests.support.volumes.stored_files import pdf, tiff
 
 ROWS = (
     "Control Number,Parent ID,Title,Native Path,Text Path",
@@ -103,9 +103,9 @@ def import_whole(world: World, send: Send, files: Mapping[str, bytes], case: str
     return volume.case_id
 
 
-def produce(world: World, case: str, prefix: str, **asked: Any) -> dict[str, bytes]:
+def produce(world: World, case: str, prefix: str, **fields: Any) -> dict[str, bytes]:
     """Produce a case page by page; return the files of the volume, by path."""
-    production = ask(case, prefix=prefix, numbering="page", **asked)
+    production = ask(case, prefix=prefix, numbering="page", **fields)
     assert execute(production)["status"] == "confirmed"
     folder = "VOL001/"
     objects = objects_of(world, production)

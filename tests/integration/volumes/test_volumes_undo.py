@@ -10,7 +10,7 @@ from core.statuses import VolumeStatus
 from shell.productions import page_images, preparation
 from shell.volumes import deletion
 from shell.volumes.commands import delete_volume
-from tests.integration.volumes.support import (
+from tests.integration.volumes.volume_requests import (
     CALLER,
     FILES,
     OPT,
@@ -25,11 +25,11 @@ from tests.integration.volumes.support import (
     upload,
     versions,
 )
-from tests.support.paged import tiff
-from tests.support.production_ends import passing_run
-from tests.support.productions import ask, cancel, execute, objects_of, status_of
-from tests.support.undoing import counts, dump_documents, undo
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.productions.final_executions import passing_run
+from tests.support.productions.runs import ask, cancel, execute, objects_of, status_of
+from tests.support.undo.runs import counts, dump_documents, undo
+from tests.support.volumes.stored_files import tiff
 
 WHOLE = {**FILES, "DATA/load.opt": OPT, "IMAGES/1.tif": tiff() + b"old"}
 # The first document gets another page, the second one its first.

@@ -22,7 +22,7 @@ from shell.volumes import deletion
 from shell.volumes.commands import delete_volume
 from shell.volumes.queries import list_files, list_volumes
 from shell.volumes.uploads import create_volume, declare_files, sign_stored_files, sign_stored_volume
-from tests.integration.volumes.support import (
+from tests.integration.volumes.volume_requests import (
     CALLER,
     FILES,
     STRANGER,
@@ -42,10 +42,10 @@ from tests.integration.volumes.support import (
     versions,
     work_messages,
 )
-from tests.support.api import Client
-from tests.support.productions import ask
-from tests.support.world import World
-from tests.support.written import exhibit
+from tests.support.api.client import Client
+from tests.support.application.driver import World
+from tests.support.productions.runs import ask
+from tests.support.productions.written_volumes import exhibit
 
 LARGE = 7_000_000_000
 

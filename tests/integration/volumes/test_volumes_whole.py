@@ -9,7 +9,7 @@ import pytest
 
 import start_import
 from core.statuses import ImportStatus, VolumeStatus
-from tests.integration.volumes.support import (
+from tests.integration.volumes.volume_requests import (
     DAT,
     FILES,
     OPT,
@@ -27,8 +27,8 @@ from tests.integration.volumes.support import (
     versions,
     work_messages,
 )
-from tests.support.stepping import at_every_step
-from tests.support.world import World, call, complete_imports, request_messages
+from tests.support.application.driver import World, call, complete_imports, request_messages
+from tests.support.faults.step_hooks import at_every_step
 
 KEPT = {path: data for path, data in FILES.items() if ".DS_Store" not in path}
 

@@ -15,7 +15,7 @@ from core.checks.findings import FactNames
 from core.checks.names import fold_id, fold_ids, fold_person
 from core.codes import CheckCode
 from core.load_file.rows import parse_row
-from tests.unit.core.reading import read_file
+from tests.unit.core.file_reading import read_file
 
 MD5, SHA256 = "0F" * 16, "ab" * 32
 NOW = datetime(2026, 11, 23, 12)

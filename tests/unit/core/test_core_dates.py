@@ -1,4 +1,4 @@
-"""A text gives a date only if it names exactly one; what order day and month stand in is settled for a column."""
+"""A text gives a date only if it names exactly one; what order day and month stand in is decided for a column."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.load_file.dates import (
     parse_date,
     read_date,
 )
-from tests.unit.core.reading import read_file
+from tests.unit.core.file_reading import read_file
 
 DATES: list[tuple[str, str, datetime | None]] = [
     ("5/21/2001 3:48 PM", "MDY", datetime(2001, 5, 21, 15, 48)),
@@ -94,30 +94,33 @@ def test_zero_dates_are_blanks_and_not_mistakes(text: str, is_zero: bool) -> Non
 
 
 FORMS: list[tuple[str, Callable[[datetime], str]]] = [
-    ("MDY", lambda moment: f"{moment:%Y-%m-%d %H:%M:%S}"),
-    ("DMY", lambda moment: f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"),
-    ("MDY", lambda moment: f"{moment:%Y%m%d}"),
-    ("MDY", lambda moment: f"{moment.month}/{moment.day}/{moment.year}"),
-    ("DMY", lambda moment: f"{moment:%d.%m.%Y}"),
-    ("MDY", lambda moment: f"{moment:%m/%d/%Y %I:%M %p}"),
-    ("DMY", lambda moment: f"{moment.day}/{moment.month}/{moment.year} {moment.hour}:{moment.minute:02d}"),
-    ("MDY", lambda moment: f"{moment:%A, %d %B %Y at %H:%M:%S} Greenwich Mean Time"),
-    ("DMY", lambda moment: f"{moment:%a, %d %b %Y %H:%M:%S} +0000"),
-    ("DMY", lambda moment: f"{moment:%B %d, %Y %I:%M:%S %p}"),
+    ("MDY", lambda timestamp: f"{timestamp:%Y-%m-%d %H:%M:%S}"),
+    ("DMY", lambda timestamp: f"{timestamp:%Y-%m-%dT%H:%M:%S.%f}Z"),
+    ("MDY", lambda timestamp: f"{timestamp:%Y%m%d}"),
+    ("MDY", lambda timestamp: f"{timestamp.month}/{timestamp.day}/{timestamp.year}"),
+    ("DMY", lambda timestamp: f"{timestamp:%d.%m.%Y}"),
+    ("MDY", lambda timestamp: f"{timestamp:%m/%d/%Y %I:%M %p}"),
+    (
+        "DMY",
+        lambda timestamp: f"{timestamp.day}/{timestamp.month}/{timestamp.year} {timestamp.hour}:{timestamp.minute:02d}",
+    ),
+    ("MDY", lambda timestamp: f"{timestamp:%A, %d %B %Y at %H:%M:%S} Greenwich Mean Time"),
+    ("DMY", lambda timestamp: f"{timestamp:%a, %d %b %Y %H:%M:%S} +0000"),
+    ("DMY", lambda timestamp: f"{timestamp:%B %d, %Y %I:%M:%S %p}"),
 ]
 
 
 @given(st.datetimes(min_value=datetime(1000, 1, 1)))
-def test_every_moment_is_read_back_in_every_form(moment: datetime) -> None:
+def test_every_timestamp_is_read_back_in_every_form(timestamp: datetime) -> None:
     for order, write in FORMS:
-        found = parse_date(write(moment), order)
+        found = parse_date(write(timestamp), order)
         assert found is not None
-        assert write(found) == write(moment)
+        assert write(found) == write(timestamp)
 
 
 @given(st.datetimes(datetime(1001, 1, 1), datetime(9998, 12, 31)), st.integers(-12 * 4, 14 * 4))
-def test_an_offset_is_taken_off(moment: datetime, quarters: int) -> None:
-    local = moment.replace(microsecond=0, tzinfo=timezone(timedelta(minutes=15 * quarters)))
+def test_an_offset_is_taken_off(timestamp: datetime, quarters: int) -> None:
+    local = timestamp.replace(microsecond=0, tzinfo=timezone(timedelta(minutes=15 * quarters)))
     expected = local.astimezone(UTC).replace(tzinfo=None)
     assert parse_date(local.isoformat(), "MDY") == expected
     assert parse_date(local.strftime("%Y-%m-%d %H:%M:%S %z"), "MDY") == expected

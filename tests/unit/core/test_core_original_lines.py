@@ -27,9 +27,9 @@ from core.load_file.rows import parse_row
 from samples.dialects import COMMA, CONCORDANCE, Quoting
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
-from tests.support.error_files import LINE_COLUMN, Form, error_file_of
-from tests.unit.core.reading import clear_files, read_file
-from tests.unit.core.reloading import error_file, lines_of, meaning, reloaded
+from tests.support.imports.error_file_reference import LINE_COLUMN, Form, error_file_of
+from tests.unit.core.file_reading import clear_files, read_file
+from tests.unit.core.reloaded_files import error_file, lines_of, meaning, reloaded
 
 FAULTS = (*(FaultKind.MISSING_ID, FaultKind.MORE_CELLS, FaultKind.FEWER_CELLS, FaultKind.UNCLOSED_QUOTE),)
 

@@ -8,8 +8,8 @@ import pytest
 
 from core.exhibit_history import Key, Kind
 from core.imports.overlay import OverlaidDocument, PropertyChanges, RowOverlay, is_blank
-from tests.unit.core.overlaying import CLEAR, KEEP, Cells, overlaid, parsed
-from tests.unit.core.reading import read_file
+from tests.unit.core.file_reading import read_file
+from tests.unit.core.overlaid_files import CLEAR, KEEP, Cells, overlaid, parsed
 
 
 def changed(first: Cells, second: Cells, options: dict[str, Any]) -> dict[str, str | None]:

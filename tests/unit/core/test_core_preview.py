@@ -22,7 +22,7 @@ from samples.generator import Generated
 from shell.aws.s3 import BLOCK_BYTES
 from shell.imports.chunks.coercion import RowCoercer
 from shell.imports.chunks.preview_rows import make_converter
-from tests.unit.core.reading import clear_files, read_file
+from tests.unit.core.file_reading import clear_files, read_file
 
 CSV = "Control Number,Title,Custodian,Date Sent,Body\r\n"
 ROWS = "".join(f"A-{n},Plan {n % 2},Ada;Grace,0{n % 9 + 1}/02/2019,\r\n" for n in range(1, 31))

@@ -23,8 +23,8 @@ from core.productions.volume import (
     has_newline_mark,
     resolve_source_key,
 )
-from tests.support.volumes import read_dat, read_opt
-from tests.unit.core.reading import read_file
+from tests.support.volumes.load_file_reader import read_dat, read_opt
+from tests.unit.core.file_reading import read_file
 
 # What readers of the format stumble over, and whatever else there is.
 NASTY = st.sampled_from(

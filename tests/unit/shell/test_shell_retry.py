@@ -17,7 +17,7 @@ from shell import deadline
 from shell.db import retry
 from shell.deadline import invocation_deadline
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.failing import Clock, Failing, Left, error_of, ours
+from tests.support.utils.failing_units import Clock, Failing, Left, error_of, ours
 
 NAIVE = Retrying(wait=wait_exponential(multiplier=0.2), stop=stop_after_attempt(7))
 STALE = StaleDataError()

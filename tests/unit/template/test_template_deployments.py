@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.template.conftest import EVERY_OPTION, Deployed, deployed_with, target
-from tests.unit.template.test_template_functions import API
+from tests.unit.template.test_functions import API
 
 # Lambda SnapStart, "Supported features and limitations".
 NOT_WITH_SNAPSHOTS = {"FileSystemConfigs", "ImageUri", "TenancyConfig", "DurableConfig"}

@@ -7,10 +7,21 @@ from typing import Any
 import pytest
 
 from shell.tables.imports import Imports
-from tests.support.history import find_gaps, read_history
-from tests.support.pages import DAT, IMAGES, LFP, OPT, counted, found, opt, page_counts, pages, results
-from tests.support.volume_imports import import_volume, put_volume
-from tests.support.world import World
+from tests.support.application.driver import World
+from tests.support.exhibits.history import find_gaps, read_history
+from tests.support.imports.image_load_files import (
+    DAT,
+    IMAGES,
+    LFP,
+    OPT,
+    counted,
+    found,
+    opt,
+    page_counts,
+    pages,
+    results,
+)
+from tests.support.volumes.volume_imports import import_volume, put_volume
 
 
 def run(world: World, data: bytes, **options: Any) -> int:

@@ -15,12 +15,12 @@ from shell.exhibits.commands import add_taggings, patch_exhibit
 from shell.exhibits.updates import KeyedExhibit, lock_exhibits
 from shell.imports.images import decisions
 from shell.imports.splitting import image_split
-from tests.integration.imports.support import CALLER, deliver_during
+from tests.integration.imports.import_requests import CALLER, deliver_during
 from tests.integration.imports.test_import_limits import statements_of
-from tests.support.history import find_gaps, read_history
-from tests.support.pages import counted, found, opt, pages, results
-from tests.support.workers import Workers
-from tests.support.world import World, complete_imports
+from tests.support.application.driver import World, complete_imports
+from tests.support.application.handler_processes import Workers
+from tests.support.exhibits.history import find_gaps, read_history
+from tests.support.imports.image_load_files import counted, found, opt, pages, results
 
 NUMBERS = [f"A-{number:03}" for number in range(60)]
 DAT = ("Control Number\r\n" + "".join(f"{number}\r\n" for number in NUMBERS)).encode()

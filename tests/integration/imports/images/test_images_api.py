@@ -10,10 +10,10 @@ from core.errors import InvalidInputError, NotFoundError
 from shell.exhibits.pages import count_pages, list_pages
 from shell.exhibits.queries import get_exhibit
 from shell.imports.queries import get_import
-from tests.integration.imports.support import CALLER, STRANGER
-from tests.support.pages import DAT, IMAGES, OPT, found, opt, results
-from tests.support.volume_imports import import_volume, put_volume
-from tests.support.world import World
+from tests.integration.imports.import_requests import CALLER, STRANGER
+from tests.support.application.driver import World
+from tests.support.imports.image_load_files import DAT, IMAGES, OPT, found, opt, results
+from tests.support.volumes.volume_imports import import_volume, put_volume
 
 
 def exhibit_id(world: World, number: str) -> int:

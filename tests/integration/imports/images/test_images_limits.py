@@ -17,8 +17,8 @@ MOST_MORE_BYTES = 120_000_000
 def test_splitting_forty_megabytes_of_pages_takes_little_memory(migrated: dict[str, str]) -> None:
     command = [sys.executable, "-m", "tests.integration.imports.images.split_once", "40"]
     done = subprocess.run(command, env={**os.environ, **migrated}, capture_output=True, text=True, check=True)
-    told = json.loads(done.stdout.splitlines()[-1])
-    print(f"splitting 40 MB of pages: {told}")
-    assert told["keys"] == told["documents"] > 200_000
-    assert told["duplicates"] == 0
-    assert told["peak"] - told["before"] < MOST_MORE_BYTES
+    report = json.loads(done.stdout.splitlines()[-1])
+    print(f"splitting 40 MB of pages: {report}")
+    assert report["keys"] == report["documents"] > 200_000
+    assert report["duplicates"] == 0
+    assert report["peak"] - report["before"] < MOST_MORE_BYTES

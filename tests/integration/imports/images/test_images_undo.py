@@ -10,12 +10,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from core.errors import WrongStateError
-from tests.integration.imports.images.support import import_after
-from tests.support.emptying import empty_tables
-from tests.support.history import find_gaps
-from tests.support.pages import DAT, OPT, opt, page_counts
-from tests.support.undoing import counts, dump_documents, kept, request_undo, undo
-from tests.support.world import World
+from tests.integration.imports.images.image_imports import import_after
+from tests.support.application.driver import World
+from tests.support.database.empty_tables import empty_tables
+from tests.support.exhibits.history import find_gaps
+from tests.support.imports.image_load_files import DAT, OPT, opt, page_counts
+from tests.support.undo.runs import counts, dump_documents, kept, request_undo, undo
 
 
 def run(world: World, data: bytes, **options: Any) -> int:

@@ -9,12 +9,12 @@ import pytest
 from core.errors import StorageUnavailableError
 from shell.imports.queries import get_import
 from shell.utils.page_counts import count_pages
-from tests.integration.imports.support import CALLER
-from tests.support.paged import pdf, tiff
-from tests.support.pages import counted, found, page_counts
-from tests.support.stepping import at_every_step
-from tests.support.volume_imports import import_volume, put_volume, start_volume_import
-from tests.support.world import World
+from tests.integration.imports.import_requests import CALLER
+from tests.support.application.driver import World
+from tests.support.faults.step_hooks import at_every_step
+from tests.support.imports.image_load_files import counted, found, page_counts
+from tests.support.volumes.stored_files import pdf, tiff
+from tests.support.volumes.volume_imports import import_volume, put_volume, start_volume_import
 
 DAT = b"Control Number\r\nA-1\r\nA-2\r\nA-3\r\nA-4\r\n"
 OPT_PATH = "DATA/images.opt"

@@ -11,10 +11,10 @@ from core.errors import NotFoundError, WrongStateError
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from shell.imports.undo.queries import get_undo, list_kept
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import CALLER, STRANGER, committed
-from tests.support.history import find_gaps
-from tests.support.undoing import counts, dump_documents, kept, request_undo, undo
-from tests.support.world import World
+from tests.integration.imports.import_requests import CALLER, STRANGER, committed
+from tests.support.application.driver import World
+from tests.support.exhibits.history import find_gaps
+from tests.support.undo.runs import counts, dump_documents, kept, request_undo, undo
 
 HEADER = "Control Number,Title,Bates Begin,Custodian,Tags,Date Sent,Author,Parent\r\n"
 FIRST = (

@@ -8,9 +8,9 @@ import handle_failed_import
 from core.contracts.exhibits import ExhibitChange, TaggingRequest
 from shell.exhibits.commands import add_taggings, patch_exhibit
 from shell.imports.undo.queries import get_undo
-from tests.integration.imports.support import CALLER, committed
-from tests.support.undoing import begin_undo, dump_documents, end_undo, kept, request_undo, undo
-from tests.support.world import World, call, request_messages
+from tests.integration.imports.import_requests import CALLER, committed
+from tests.support.application.driver import World, call, request_messages
+from tests.support.undo.runs import begin_undo, dump_documents, end_undo, kept, request_undo, undo
 
 BASE = b"Control Number,Title\r\nA-1,one\r\nA-2,two\r\n"
 OVERLAY = b"Control Number,Title\r\nA-1,uno\r\nA-2,dos\r\n"

@@ -22,10 +22,10 @@ from shell.imports.undo import parts, report
 from shell.imports.undo.queries import get_undo
 from shell.work.messages import ImportUndoneMessage
 from tests.integration.imports.conftest import Chunks, Setting
-from tests.integration.imports.support import CALLER, committed, events
-from tests.support.history import find_gaps
-from tests.support.undoing import CaseDump, begin_undo, counts, dump_documents, end_undo, request_undo, undo
-from tests.support.world import Message, World, call, completion_messages, request_messages
+from tests.integration.imports.import_requests import CALLER, committed, events
+from tests.support.application.driver import Message, World, call, completion_messages, request_messages
+from tests.support.exhibits.history import find_gaps
+from tests.support.undo.runs import CaseDump, begin_undo, counts, dump_documents, end_undo, request_undo, undo
 
 BASE = b"Control Number,Title\r\nA-1,one\r\nA-2,two\r\nA-3,three\r\n"
 SECOND = b"Control Number,Title\r\nA-1,uno\r\nA-2,dos\r\nA-3,tres\r\n"
@@ -77,7 +77,7 @@ def fail_second(world: World, import_id: int) -> Undo:
     return get_undo(CALLER, import_id)
 
 
-def settle(message: Message, redrive: int = 1) -> bool:
+def deliver_dead_letter(message: Message, redrive: int = 1) -> bool:
     """Hand a request, or the end, of an undo to the function behind the dead-letter queue."""
     return call(handle_failed_import.lambda_handler, {**message, "redrive": redrive})
 
@@ -181,11 +181,11 @@ def test_a_request_that_fails_is_sent_back_once_and_then_given_up(
 ) -> None:
     request_undo(overlaid)
     (request,) = request_messages()
-    assert settle(request, 0)
+    assert deliver_dead_letter(request, 0)
     (again,) = request_messages()
     assert again == {**request, "redrive": 1}
     assert status_of(world, overlaid) == "undoing"
-    assert settle(again)
+    assert deliver_dead_letter(again)
     assert status_of(world, overlaid) == "undo_failed"
     # The message may be delivered after all.
     assert call(start_import.lambda_handler, again)
@@ -200,7 +200,7 @@ def test_a_dead_letter_of_the_request_resumes_an_undo_that_runs(world: World, ov
     assert call(start_import.lambda_handler, request)
     done, *_ = world.chunk_messages()
     assert world.import_chunk(done)
-    assert settle(request)
+    assert deliver_dead_letter(request)
     assert status_of(world, overlaid) == "undoing"
     (again,) = request_messages()
     assert call(start_import.lambda_handler, again)
@@ -218,11 +218,11 @@ def test_a_dead_letter_from_before_a_retry_does_not_end_the_undo(
     if which == "end":
         assert call(start_import.lambda_handler, late)
         (late,) = completion_messages()
-    assert settle(late)
+    assert deliver_dead_letter(late)
     assert status_of(world, overlaid) == "undo_failed"
     world.chunk_messages()
     messages = begin_undo(world, overlaid)
-    assert settle(late)
+    assert deliver_dead_letter(late)
     assert status_of(world, overlaid) == "undoing"
     assert all(map(world.import_chunk, messages))
     end_undo()
@@ -246,9 +246,9 @@ def test_an_end_that_fails_is_given_up_and_can_be_undone_again(
     with monkeypatch.context() as patch:
         patch.setattr("shell.imports.undo.ending._drop_names", broken)
         assert not call(complete_import.lambda_handler, end)
-    assert settle(end, 0)
+    assert deliver_dead_letter(end, 0)
     (again,) = completion_messages()
-    assert settle(again)
+    assert deliver_dead_letter(again)
     assert status_of(world, overlaid) == "undo_failed"
     assert statuses(world) == ["done"] * 3
     assert undo(world, overlaid).status.value == "undone"
@@ -266,7 +266,7 @@ def test_a_part_in_the_hands_of_a_worker_does_not_commit_after_the_undo_was_give
     complete = parts.complete_part
 
     def given_up_before(*arguments: Any) -> None:
-        assert settle(end)
+        assert deliver_dead_letter(end)
         complete(*arguments)
 
     monkeypatch.setattr(parts, "complete_part", given_up_before)

@@ -27,12 +27,12 @@ from shell.imports.undo.store import GENERATIONS
 from shell.productions.queries import list_documents
 from shell.productions.steps import PRODUCTION, reserve
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import committed
-from tests.support.history import find_gaps
-from tests.support.productions import ask
-from tests.support.undoing import CALLER, begin_undo, counts, dump_documents, end_undo, kept, undo
-from tests.support.watching import statements
-from tests.support.world import World, call
+from tests.integration.imports.import_requests import committed
+from tests.support.application.driver import World, call
+from tests.support.database.server_status import statements
+from tests.support.exhibits.history import find_gaps
+from tests.support.productions.runs import ask
+from tests.support.undo.runs import CALLER, begin_undo, counts, dump_documents, end_undo, kept, undo
 
 LARGE, MOST_BYTES = 1_000, 40_000_000
 BODY = "\\" * 32_000
@@ -52,7 +52,7 @@ def count_statements(world: World, import_id: int) -> int:
 
 
 def test_statements_do_not_grow_with_the_documents(world: World) -> None:
-    # What a process asks once in its life is asked.
+    # What a process queries once in its life is queried.
     undo(world, world.run(write_rows(2, "two"), case="Warm"))
     found: dict[int, tuple[int, int]] = {}
     for size in (20, 180):

@@ -16,11 +16,11 @@ from core.errors import NotFoundError, StaleVersionError
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_stored_documents, update_exhibits
-from tests.integration.imports.support import CALLER, committed, deliver_during, until_waiting
-from tests.support.history import find_gaps, read_history
-from tests.support.undoing import begin_undo, dump_documents, end_undo, kept
-from tests.support.workers import Workers
-from tests.support.world import Message, World
+from tests.integration.imports.import_requests import CALLER, committed, deliver_during, until_waiting
+from tests.support.application.driver import Message, World
+from tests.support.application.handler_processes import Workers
+from tests.support.exhibits.history import find_gaps, read_history
+from tests.support.undo.runs import begin_undo, dump_documents, end_undo, kept
 
 BASE = b"Control Number,Title,File Name,Tags,Custodian\r\nA-1,one,a.msg,hot,Smith\r\nA-2,two,b.msg,hot,Smith\r\n"
 OVERLAY = b"Control Number,Title,File Name,Tags\r\nA-1,uno,x.msg,warm\r\nA-2,dos,y.msg,warm\r\n"
@@ -215,7 +215,7 @@ def test_a_link_that_waited_for_an_undo_is_made_after_it(
     ],
     ids=["edited", "tagged", "untagged", "custodian"],
 )
-def test_a_writer_that_waited_for_a_removal_is_told_so(
+def test_a_writer_that_waited_for_a_removal_gets_that_error(
     world: World, workers: Workers, other: Connection, created: int, write: Any, error: type[Exception]
 ) -> None:
     again = write(world)

@@ -19,11 +19,11 @@ from shell.imports.queries import get_import
 from shell.imports.uploads import create_import
 from shell.volumes.commands import delete_volume
 from shell.volumes.queries import get_volume
-from tests.integration.imports.support import CALLER, committed
-from tests.support.pages import page_counts
-from tests.support.undoing import counts, dump_documents, undo
-from tests.support.volume_imports import import_volume, put_volume
-from tests.support.world import World
+from tests.integration.imports.import_requests import CALLER, committed
+from tests.support.application.driver import World
+from tests.support.imports.image_load_files import page_counts
+from tests.support.undo.runs import counts, dump_documents, undo
+from tests.support.volumes.volume_imports import import_volume, put_volume
 
 DAT, OPT, OTHER = "LOAD/load.csv", "IMG/load.opt", "OTHER/load.csv"
 # The second row has no id. Its files are beside the load files, where only rule 5 finds them.

@@ -17,10 +17,10 @@ from shell.exhibits.queries import list_exhibits
 from shell.imports.checks.queries import list_findings
 from shell.imports.queries import get_import
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import CALLER, committed
-from tests.support.undoing import dump_documents, undo
-from tests.support.volume_imports import import_volume, put_volume, start_volume_import
-from tests.support.world import World, call, complete_imports
+from tests.integration.imports.import_requests import CALLER, committed
+from tests.support.application.driver import World, call, complete_imports
+from tests.support.undo.runs import dump_documents, undo
+from tests.support.volumes.volume_imports import import_volume, put_volume, start_volume_import
 
 DAT = "DATA/load.csv"
 PATH = r"NATIVES\0001\A-1.docx"

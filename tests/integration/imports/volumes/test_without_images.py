@@ -9,10 +9,10 @@ import pytest
 import start_import
 from shell.imports.completing.completion import complete_import
 from shell.imports.queries import get_import
-from tests.integration.imports.support import CALLER
-from tests.support.pages import counted, found, opt, results
-from tests.support.volume_imports import import_volume, put_volume
-from tests.support.world import Message, World, call, complete_imports, request_messages
+from tests.integration.imports.import_requests import CALLER
+from tests.support.application.driver import Message, World, call, complete_imports, request_messages
+from tests.support.imports.image_load_files import counted, found, opt, results
+from tests.support.volumes.volume_imports import import_volume, put_volume
 
 DAT_PATH, OPT_PATH = "DATA/load.csv", "DATA/images.opt"
 LINE = (

@@ -1,4 +1,4 @@
-"""A durable handler that does what its event says; what its steps did is told on the results queue."""
+"""A durable handler that does what its event says; what its steps did is reported on the results queue."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def saga(event: dict[str, Any], context: DurableContext) -> dict[str, Any]:
 
 
 def _pass(event: dict[str, Any], step: StepContext) -> None:
-    """Stand there until somebody opens the gate, which is a file."""
+    """Wait until a test opens the gate, which is a file."""
     _tell(event, "gate", step)
     while not Path(event["gate"]).exists():
         time.sleep(0.01)
@@ -45,6 +45,6 @@ def _try(event: dict[str, Any], step: StepContext) -> int:
 
 
 def _tell(event: dict[str, Any], what: str, step: StepContext) -> int:
-    told = {"function": "saga", "saga": event["saga"], "step": what, "pid": os.getpid()}
-    boto3.client("sqs").send_message(QueueUrl=os.environ["RESULTS_QUEUE_URL"], MessageBody=json.dumps(told))
+    result = {"function": "saga", "saga": event["saga"], "step": what, "pid": os.getpid()}
+    boto3.client("sqs").send_message(QueueUrl=os.environ["RESULTS_QUEUE_URL"], MessageBody=json.dumps(result))
     return os.getpid()

@@ -1,4 +1,4 @@
-"""Handlers that misbehave on request; what they did is told on the results queue."""
+"""Handlers that misbehave on request; what they did is reported on the results queue."""
 
 from __future__ import annotations
 

@@ -1,0 +1,127 @@
+"""Filters that read the exhibits: what they match, together and in pages, and where they are refused."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from core.contracts.queries import ExhibitQuery
+from core.errors import FilterTooBroadError
+from shell.exhibits import search
+from shell.exhibits.commands import add_custodians, add_taggings
+from shell.exhibits.queries import list_exhibits
+from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, tagging
+from tests.support.database.counted_database import done
+from tests.support.exhibits.stored_cases import Cases
+
+
+def found(*, limit: Any = 2, **filters: Any) -> list[str]:
+    """The control numbers of all pages."""
+    numbers: list[str] = []
+    after: dict[str, str] = {}
+    while True:
+        query = ExhibitQuery.model_validate({"case": "Case", "limit": limit, **filters, **after})
+        page = list_exhibits(CALLER, query)
+        numbers += [each.control_number for each in page.items]
+        if page.next is None:
+            return numbers
+        after = {"after": page.next}
+
+
+def test_days_are_inclusive_and_end_at_midnight(cases: Cases) -> None:
+    for number, at in enumerate(["2019-12-30T23:59:59.999999", "2019-12-31T00:00:00", "2019-12-31T23:59:59.999999"]):
+        cases.exhibit(f"A-{number}", document_date=datetime.fromisoformat(at))
+    cases.exhibit("A-3", document_date=datetime(2020, 1, 1))
+    cases.exhibit("A-4")
+    assert found(dateFrom="2019-12-31", dateTo="2019-12-31") == ["A-1", "A-2"]
+    assert found(dateFrom="2019-12-31") == ["A-1", "A-2", "A-3"]
+    assert found(dateTo="2019-12-30") == ["A-0"]
+
+
+RANGES = {
+    "1": ("ABC0001", "ABC0010"),
+    "2": ("ABC11", None),
+    "3": ("ABC00000012", "ABC20"),
+    "4": ("abc0005", "abc0006"),
+    "5": ("ABC-0005", "ABC-0006"),
+    "6": ("ABC5.1", "ABC6"),
+    "7": ("ABC0030", "OTHER0099"),
+    "8": ("ABC0040", "ABC0039"),
+    "9": (None, None),
+    "A": ("ABC", "ABC9"),
+    "B": ("7", "8"),
+    "C": ("A_%01", "A_%02"),
+    "D": ("ABC9999999999999999999", None),
+}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        ("ABC5", "ABC000005", "1"),
+        ("ABC10", "ABC11", "12"),
+        ("ABC11", "ABC30", "237"),
+        ("ABC21", "ABC29", ""),
+        ("ABC31", "ABC99", "8"),
+        ("ABC41", None, ""),
+        ("ABC13", None, "378"),
+        (None, "ABC11", "12"),
+        ("abc5", "abc5", "4"),
+        ("ABC-6", None, "5"),
+        ("8", None, "B"),
+        ("A_%1", "A_%1", "C"),
+        ("AX%1", "AX%1", ""),
+        ("𝔖1", None, ""),
+    ],
+)
+def test_a_bates_range_matches_every_document_that_it_meets(
+    cases: Cases, first: str | None, last: str | None, expected: str
+) -> None:
+    for number, (begin, end) in RANGES.items():
+        cases.exhibit(number, bates_begin=begin, bates_end=end)
+    bounds = {"batesFrom": first, "batesTo": last}
+    assert "".join(found(**{name: bound for name, bound in bounds.items() if bound})) == expected
+
+
+def test_paths_words_and_imports_narrow_the_list_together(cases: Cases) -> None:
+    cases.exhibit("A-1", native_path="N/1.msg", title="Board meeting, 100% of Zoë's budget")
+    cases.exhibit("A-2", text_path="T/2.txt", title="BUDGET for the board_", import_id=7)
+    cases.exhibit("A-3", native_path="", text_path="T/3.txt", import_id=7)
+    assert found(hasNative="true") == ["A-1"]
+    assert found(hasNative="false") == ["A-2", "A-3"]
+    assert found(hasText="false") == ["A-1"]
+    assert found(title="board Budget") == ["A-1", "A-2"]
+    assert found(title="100%") == found(title="zoe's") == ["A-1"]
+    assert found(title="1_0") == found(title="👍 budget") == []
+    assert found(title="d_") == ["A-2"]
+    assert found(importId="7") == ["A-2", "A-3"]
+    assert found(importId="7", hasText="true", title="budget") == ["A-2"]
+
+
+def test_a_large_case_is_searched_only_within_a_few_exhibits(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, *_, last = cases.exhibits(6)
+    done(add_custodians, CALLER, last, ["Ann"])
+    done(add_taggings, CALLER, tagging([first, second, last], "Hot"))
+    monkeypatch.setattr(search, "MAX_SEARCHED", 2)
+    assert found(tag="Hot", custodian="Ann", hasNative="false") == ["Case-000005"]
+    assert found(controlNumber="Case-000003", hasNative="false") == ["Case-000003"]
+    assert found(tag="Hot") == ["Case-000000", "Case-000001", "Case-000005"], "an index finds these"
+    for filters in ({}, {"tag": "Hot"}, {"custodian": "Carl"}, {"custodian": "👍"}):
+        with pytest.raises(FilterTooBroadError, match="add a custodian or a tag"):
+            found(**filters, hasNative="false")
+    monkeypatch.setattr(search, "MAX_SEARCHED", 3)
+    assert found(limit=1, tag="Hot", hasNative="false") == ["Case-000000", "Case-000001", "Case-000005"]
+    monkeypatch.setattr(search, "MAX_SEARCHED", 6)
+    assert len(found(hasNative="false")) == 6, "a smaller case is searched as a whole"
+
+
+def test_the_links_of_a_large_case_are_read_first(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, *_ = cases.exhibits(400)
+    done(add_taggings, CALLER, tagging([first, second], "Hot"))
+    monkeypatch.setattr(search, "MAX_SEARCHED", 300)
+    [*_, (statement, values)] = sent_by(lambda: found(tag="Hot", title="x"))
+    plan = plan_of(cases, statement, values)
+    assert "ix_taggings_tag" in plan
+    assert plan.index('"table_name": "taggings"') < plan.index('"table_name": "exhibits"')

@@ -1,0 +1,1 @@
+"""Faults on purpose: connections that lose statements, and hooks at each step of the application."""

@@ -1,0 +1,1 @@
+"""What an import must leave, computed without the application: outcomes of rows, error files, image load files."""

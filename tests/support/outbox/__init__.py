@@ -1,0 +1,1 @@
+"""Events for the outbox, and publishers that are killed."""

@@ -1,0 +1,1 @@
+"""Productions, their executions with faults and kills, and the volumes that they write."""

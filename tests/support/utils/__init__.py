@@ -1,0 +1,1 @@
+"""What tests of `shell.utils` share: effects, failing units, appends and semaphores."""

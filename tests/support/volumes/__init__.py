@@ -1,0 +1,1 @@
+"""Volumes and their files: zips byte by byte, files in the bucket, and a reader of load files."""

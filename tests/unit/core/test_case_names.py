@@ -1,0 +1,51 @@
+"""Names of cases that may be meant by another name."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.case_names import find_similar_names
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Smith v. Jones", "SMITH V JONES"),
+        ("Smith v. Jones", "Smith  v.  Jones"),
+        ("Smith v. Jones", "Smith_v_Jones"),
+        ("Smith v. Jones", "Smithv.Jones"),
+        ("Smith v. Jones", "Smith v. Jonse"),
+        ("Smith v. Jones", "Smith v. Jones (2024)"),
+        ("Smith", "Smith v. Jones"),
+        ("Straße", "STRASSE"),
+        ("Ａｃｍｅ", "acme"),
+        ("Smith v. Jones 12", "Smith v. Jonse 12"),
+        ("Case 12", "Case 012"),
+        ("Case 12", "Case 12, appeal 3"),
+        ("2024-0123 Smith", "2024-0132 Smith"),
+    ],
+)
+def test_a_misspelling_is_similar_both_ways(name: str, other: str) -> None:
+    assert find_similar_names(name, [other, "Quite another matter"]) == [other]
+    assert find_similar_names(other, [name]) == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        *(("acme", "acorn"), ("Smith", "Smithson v. Doe"), ("a", "b"), ("a", "...")),
+        *(
+            ("Case 12", "Case 13"),
+            ("Case12", "Case21"),
+            ("2024-0123", "2024-0132"),
+            ("Smith v. Jones 1", "Smith v. Jones 10"),
+        ),
+    ],
+)
+def test_another_name_is_not_similar(name: str, other: str) -> None:
+    assert find_similar_names(name, [other, name]) == []
+
+
+def test_the_most_similar_come_first_and_no_more_than_requested() -> None:
+    names = ["Acme v. Doe two", "ACME V DOE", "Acme v. Dof", *(f"Acme v. Doe {number}" for number in range(9))]
+    assert find_similar_names("Acme v. Doe", names, 3) == ["ACME V DOE", "Acme v. Doe 0", "Acme v. Doe 1"]
