@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from tests.torture.overlay_model import (
+from tests.torture.models.overlay_rows import (
     CUSTODIAN,
     FIELD,
     ROW_HASH,
@@ -26,7 +26,7 @@ from tests.torture.overlay_model import (
     list_stated,
     overlay,
 )
-from tests.torture.overlay_plans import BATES_BEGIN, CONTROL_NUMBER, OverlayPlan
+from tests.torture.plans.overlays import BATES_BEGIN, CONTROL_NUMBER, OverlayPlan
 
 NUMBERS = tuple(f"A-{number}" for number in range(1, 5))
 # By column: what a cell may hold. So few values that many rows repeat what is stored.

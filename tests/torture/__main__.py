@@ -17,11 +17,11 @@ from pathlib import Path
 from benchmarks.arguments import number
 from benchmarks.output import run_command
 from tests.torture import seeds
-from tests.torture.arena import Arena, arena
 from tests.torture.findings import KINDS
-from tests.torture.plan import plan_of
-from tests.torture.playing import played
-from tests.torture.switches import SWITCHES, described
+from tests.torture.plans.seed import plan_of
+from tests.torture.protections.registry import SWITCHES, described
+from tests.torture.stack.application import Arena, arena
+from tests.torture.stack.run_directory import played
 
 HELD, BROKEN = 0, 1
 # The stack remembers executions and objects of all seeds; a fresh one now and then keeps that small.

@@ -15,11 +15,11 @@ from tests.support.caches import forget_caches
 from tests.support.database import until
 from tests.support.emptying import empty_tables, restart_ids
 from tests.support.world import World, empty_queues
-from tests.torture.access_attacks import NEW_IDS
-from tests.torture.access_matrix import Matrix
-from tests.torture.access_tenants import claim_ids
-from tests.torture.plain_clients import Connect
-from tests.torture.tortured_database import TorturedDatabase
+from tests.torture.access.attacks import NEW_IDS
+from tests.torture.access.tenants import claim_ids
+from tests.torture.access.two_tenants import Matrix
+from tests.torture.stack.database_clients import Connect
+from tests.torture.stack.database_server import TorturedDatabase
 
 
 @pytest.fixture(scope="package")

@@ -18,11 +18,11 @@ from typing import Any
 
 from benchmarks.output import run_command
 from tests.torture import seeds
-from tests.torture.arena import arena
 from tests.torture.findings import Finding
-from tests.torture.plan import plan_of
-from tests.torture.playing import played
-from tests.torture.switches import SWITCHES, described
+from tests.torture.plans.seed import plan_of
+from tests.torture.protections.registry import SWITCHES, described
+from tests.torture.stack.application import arena
+from tests.torture.stack.run_directory import played
 
 CAUGHT, NOT_CAUGHT = 0, 1
 LONGEST_TOLD = 160

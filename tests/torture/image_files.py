@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from benchmarks.arguments import number
 from benchmarks.output import run_command
-from tests.torture.image_judging import judge
-from tests.torture.image_mutations import image_file
-from tests.torture.mutated_bounds import bounded, most_memory
+from tests.torture.mutations.image_files import image_file
+from tests.torture.mutations.image_reading import judge
+from tests.torture.mutations.limits import bounded, most_memory
 
 SHOWN, STEP = 20, 5_000
 

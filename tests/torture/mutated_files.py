@@ -21,13 +21,13 @@ from typing import TypeVar
 from benchmarks.arguments import add_server, number
 from benchmarks.output import run_command
 from tests.support.world import World
-from tests.torture.habits import HabitFile, HabitWriter, compare
-from tests.torture.mutated_bounds import PROCESSOR_S, bounded, most_memory
-from tests.torture.mutated_checks import agreed
-from tests.torture.mutated_imports import imported
-from tests.torture.mutated_parsing import parse
-from tests.torture.mutations import Mutated, Mutator
-from tests.torture.worlds import own_world
+from tests.torture.mutations.checks import agreed
+from tests.torture.mutations.csv_dialects import HabitFile, HabitWriter, compare
+from tests.torture.mutations.imports import imported
+from tests.torture.mutations.in_process import own_world
+from tests.torture.mutations.limits import PROCESSOR_S, bounded, most_memory
+from tests.torture.mutations.load_files import Mutated, Mutator
+from tests.torture.mutations.parsing import parse
 
 WITHIN_S = {"parser": PROCESSOR_S, "imports": 20.0, "checks": 40.0}
 SHOWN, CHUNK_ROWS = 20, 7

@@ -30,7 +30,7 @@ from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
 from tests.support.checks import assert_accounted
 from tests.torture.findings import MISPLACED, UNFINISHED, Finding, asserted
-from tests.torture.tortured_database import TorturedDatabase
+from tests.torture.stack.database_server import TorturedDatabase
 
 SCALE = TimeScale(0.05, shortest_timeout=60)
 ROWS, CHUNK_ROWS, FEWEST_CHUNKS = 600, 2, 100

@@ -9,28 +9,28 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
-from tests.torture import actors
-from tests.torture.arena import SCALE, Arena
-from tests.torture.checking import CheckingUploader
-from tests.torture.checks_oracle import judge_checks
-from tests.torture.clients import Client, NeverAnsweredError
-from tests.torture.events_oracle import judge_events
-from tests.torture.faulty_proxy import Injection
+from tests.torture.clients import users
+from tests.torture.clients.api_calls import Client, NeverAnsweredError
+from tests.torture.clients.checks import CheckingUploader
+from tests.torture.clients.contention import rush, upload_at_once
+from tests.torture.clients.custody import hand_on
+from tests.torture.clients.ledger import ROWS, Ledger
+from tests.torture.clients.overlays import Overlayer, edit, link
+from tests.torture.clients.profiles import import_with_profile, keep_profiles
+from tests.torture.clients.volumes import VolumeKeeper
+from tests.torture.faults.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
-from tests.torture.handing_on import hand_on
-from tests.torture.history_oracle import judge_changes, judge_history
-from tests.torture.imports_oracle import judge_control_numbers, judge_imports, judge_twins
-from tests.torture.ledger import ROWS, Ledger
-from tests.torture.overlaying import Overlayer, edit, link
-from tests.torture.overlays_oracle import judge_overlays
-from tests.torture.plan import Plan
-from tests.torture.profiles_oracle import judge_profiles
-from tests.torture.profiling import import_with_profile, keep_profiles
-from tests.torture.requests_oracle import judge_requests
-from tests.torture.rush import rush, upload_at_once
-from tests.torture.troubles import Statements, Troubles
-from tests.torture.volume_sending import VolumeKeeper
-from tests.torture.volumes_oracle import judge_volumes
+from tests.torture.oracles.checks import judge_checks
+from tests.torture.oracles.events import judge_events
+from tests.torture.oracles.history import judge_changes, judge_history
+from tests.torture.oracles.imports import judge_control_numbers, judge_imports, judge_twins
+from tests.torture.oracles.overlays import judge_overlays
+from tests.torture.oracles.profiles import judge_profiles
+from tests.torture.oracles.requests import judge_requests
+from tests.torture.oracles.volumes import judge_volumes
+from tests.torture.plans.seed import Plan
+from tests.torture.stack.application import SCALE, Arena
+from tests.torture.stack.outages import Statements, Troubles
 
 IDLE_S = 180.0
 Job = Callable[[], None]
@@ -115,7 +115,7 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
         if file.check:
             yield CheckingUploader(client(number), client(70 + number), *given).run
         else:
-            yield actors.Uploader(client(number), *given).run
+            yield users.Uploader(client(number), *given).run
     yield lambda: _at_the_base(at, client)
     for number in (20, 21):
         yield partial(hand_on, client(number))
@@ -130,15 +130,15 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
 
 def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
     """Once there is a case to work on, everybody works on it."""
-    exhibits = actors.bring_in_the_base(client(10), at.stack.s3, at.stack.bucket)
-    work = [actors.tag, actors.correct, actors.name]
-    with ThreadPoolExecutor(6 + actors.PRODUCTIONS) as pool:
+    exhibits = users.bring_in_the_base(client(10), at.stack.s3, at.stack.bucket)
+    work = [users.tag, users.correct, users.name]
+    with ThreadPoolExecutor(6 + users.PRODUCTIONS) as pool:
         futures = [
             pool.submit(does, client(30 + 10 * place + turn), exhibits, turn)
             for place, does in enumerate(work)
             for turn in range(2)
         ]
-        futures += [pool.submit(actors.produce, client(60 + turn), turn) for turn in range(actors.PRODUCTIONS)]
+        futures += [pool.submit(users.produce, client(60 + turn), turn) for turn in range(users.PRODUCTIONS)]
     for future in futures:
         future.result()
 
@@ -162,8 +162,8 @@ def _drain(at: Arena) -> Iterator[Finding]:
         yield Finding(UNFINISHED, str(error)[:800])
     actors_done = "SELECT COUNT(*) FROM outbox_events WHERE published <> 1"
     try:
-        actors.until(lambda: at.database.query(actors_done)[0][0] == 0, "all events published")
-        actors.until(lambda: _all_heard(at), "all events heard")
+        users.until(lambda: at.database.query(actors_done)[0][0] == 0, "all events published")
+        users.until(lambda: _all_heard(at), "all events heard")
     except NeverAnsweredError as error:
         yield Finding(UNFINISHED, str(error))
     if at.subscriber.broken:

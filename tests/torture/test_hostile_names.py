@@ -14,8 +14,8 @@ from core.imports.uploads import build_options_key
 from shell.aws import clients
 from tests.support.error_files import LINE_COLUMN, line_cell
 from tests.support.world import World, call
-from tests.torture.hostile_values import FORMULAS, table
-from tests.torture.mutated_bounds import bounded
+from tests.torture.mutations.hostile_values import FORMULAS, table
+from tests.torture.mutations.limits import bounded
 
 GOOD = b"Control Number,Title\nA-1,one\nA-2,two\n,none\n"
 EVALUATED = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")

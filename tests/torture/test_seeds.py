@@ -13,13 +13,13 @@ import pytest
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.template.reader import Template
 from tests.torture import findings, seeds
-from tests.torture.actors import until
-from tests.torture.arena import Arena, arena
-from tests.torture.faulty_proxy import OF_COMMITS, Injection
-from tests.torture.plan import Trouble, plan_of
-from tests.torture.points import CALLS, LABELS, Action
-from tests.torture.tamperings import list_ids, list_tamperings
-from tests.torture.volume_plans import VolumeCasePlan
+from tests.torture.clients.users import until
+from tests.torture.faults.faulty_proxy import OF_COMMITS, Injection
+from tests.torture.faults.injection_points import CALLS, LABELS, Action
+from tests.torture.oracles.tamperings import list_ids, list_tamperings
+from tests.torture.plans.seed import Trouble, plan_of
+from tests.torture.plans.volumes import VolumeCasePlan
+from tests.torture.stack.application import Arena, arena
 
 # Any will do; `make torture` plays more.
 SEED, STORM = 109, 12
@@ -152,9 +152,8 @@ def test_every_seed_checks_a_file_in_a_case_of_its_own_and_some_leave_one() -> N
 
 
 def test_the_oracle_knows_nothing_of_the_application() -> None:
-    imports = ("imports_oracle", "checks_oracle", "profiles_oracle", "overlays_oracle", "volumes_oracle")
-    oracles = (*imports, "events_oracle", "requests_oracle", "history_oracle")
-    statements = "\n".join(f"import tests.torture.{name}" for name in oracles)
+    names = ("imports", "checks", "profiles", "overlays", "volumes", "events", "requests", "history")
+    statements = "\n".join(f"import tests.torture.oracles.{name}" for name in names)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"
     code = f"import sys; sys.path[:0] = ['functions', 'shared']\n{statements}\n{tell}"
     done = subprocess.run(

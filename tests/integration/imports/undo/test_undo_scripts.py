@@ -23,9 +23,9 @@ from tests.support.history import find_gaps
 from tests.support.undo_scripts import Edit, Replay, Step, Undo, loads, scripts
 from tests.support.undoing import CaseDump, dump_documents, undo
 from tests.support.world import World, empty_queues
-from tests.torture.overlay_case import read_case
-from tests.torture.overlay_model import ROW_HASH, compare
-from tests.torture.overlay_plans import OverlayPlan
+from tests.torture.models.overlay_rows import ROW_HASH, compare
+from tests.torture.models.stored_documents import read_case
+from tests.torture.plans.overlays import OverlayPlan
 
 SCRIPTS = int(os.environ.get("UNDO_SCRIPTS", settings().max_examples // 5))
 pytestmark = pytest.mark.slow
