@@ -69,7 +69,7 @@ OF_CHECKS = {
         "a run neither locks its import nor requires that it is checked", "imports.checks.commands", _run_once
     ),
     "check-phase": Switch(
-        "a worker that has read a chunk to check it may complete it for the run", "imports.completion", _check_phase
+        "a worker that has read a chunk to check it may complete it for the run", "imports.state.progress", _check_phase
     ),
     "check-attempts": Switch(
         "the findings of every attempt to end a check count",

@@ -73,7 +73,7 @@ def _completion_request() -> None:
 
 
 def _completion_check() -> None:
-    for module in ("spellings", "finish"):
+    for module in ("state.completion_lock", "completing.completion"):
         instead(f"shell.imports.{module}:check_completing", lambda *_: None)
 
 
@@ -95,7 +95,7 @@ def _upload_key() -> None:
 def _register_once() -> None:
     insert_missing = there("shell.db.bulk_insert:insert_missing")
     fence = " AND status = 'splitting' AND generation = :generation AND split_checkpoint <=> :checkpoint"
-    for place in ("chunk_registration:_REGISTER", "split_store:_ADVANCE"):
+    for place in ("splitting.registration:_REGISTER", "splitting.checkpoint_store:_ADVANCE"):
         reword(f"shell.imports.{place}", fence, "")
     instead("shell.imports.splitting.registration:insert_new", lambda *given: insert_missing(*given, key=2))
     instead("shell.imports.start:split_lock", lambda *_: nullcontext())
@@ -139,30 +139,32 @@ OF_IMPORTS = {
     ),
     "chunk-countdown": Switch(
         "chunks_left is read first and written later",
-        "imports.completion",
+        "imports.state.progress",
         _chunk_countdown,
         shows_as=OR_NO_END,
     ),
     "completion-request": Switch(
         "the completion of an import is requested once its last chunk has committed",
-        "imports.completion",
+        "imports.state.progress",
         _completion_request,
         shows_as=OR_NO_END,
     ),
     "completion-check": Switch(
         "a completion does not check whether its import was cancelled, retried or completed meanwhile",
-        "imports.spellings, imports.finish",
+        "imports.state.completion_lock, imports.completing.completion",
         _completion_check,
     ),
     "cancel-check": Switch(
-        "chunks continue after their import was cancelled", "imports.completion, imports.chunks.importer", _cancel_check
+        "chunks continue after their import was cancelled",
+        "imports.state.progress, imports.chunks.importer",
+        _cancel_check,
     ),
     "upload-key": Switch(
         "each event of an upload counts as a new upload", "core.imports.uploads, imports.upload_matching", _upload_key
     ),
     "register-once": Switch(
         "every worker that splits a file registers its chunks, even after another worker",
-        "imports.chunk_registration, imports.split_store",
+        "imports.splitting.registration, imports.splitting.checkpoint_store",
         _register_once,
         why="the semaphore, which saves work, and the refusal of an existing chunk row",
     ),

@@ -51,7 +51,7 @@ def _read_version(transaction: Any, exhibit_id: int) -> int:
 def _undo_apart() -> None:
     """Undo an import while others of its case run, and begin others while it is undone."""
     instead("shell.imports.undo.commands:find_running_import", lambda *_: None)
-    for module in ("chunk_registration", "commands"):
+    for module in ("splitting.registration", "state.access"):
         instead(f"shell.imports.{module}:find_undo", lambda *_: None)
 
 
@@ -94,13 +94,13 @@ def _list_made(entries: Any, import_id: int) -> dict[Any, Any]:
 OF_OVERLAYS = {
     "overlay-lock": Switch(
         "an overlay decides from values that it reads without locks",
-        "imports.chunks.overlay_rows, imports.chunks.overlay_store",
+        "imports.chunks.overlay_rows, exhibits.updates",
         _overlay_lock,
         why="the primary key of the history, which refuses a version twice",
     ),
     "undo-lock": Switch(
         "an undo decides from histories and values that it reads without locks",
-        "imports.undo.parts, imports.chunks.overlay_store",
+        "imports.undo.parts, exhibits.updates",
         _undo_lock,
         why="the primary key of the history, which refuses a version twice",
     ),

@@ -57,7 +57,7 @@ OF_VOLUMES = {
     ),
     "images-wait": Switch(
         "the images of a volume are imported without waiting for its rows",
-        "volumes.import_rows, imports.dependents",
+        "volumes.import_rows, imports.state.dependents",
         _images_wait,
     ),
 }
