@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="PROTECTION",
         help="turn a protection off, in the test build alone; they are listed below",
     )
-    made.add_argument("--until-found", action="store_true", help="stop at the first violation, which is what is wanted")
+    made.add_argument("--until-found", action="store_true", help="stop at the first violation, if one is expected")
     made.add_argument("--storm", type=number(0, 1_000), default=0, help="more deadlocks and lost COMMITs of each seed")
     made.add_argument("--no-faults", action="store_true", help="the same work, undisturbed")
     made.add_argument("--keep", type=Path, help="a directory for logs and data that is kept; default: none is")
@@ -77,7 +77,7 @@ class Tally:
         self.found.update(each.kind for each in outcome.findings)
         self.struck.update(outcome.struck)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The last line."""
         violations = ", ".join(f"{self.found[kind]} {kind}" for kind in KINDS)
         return (
@@ -99,7 +99,7 @@ def _play(options: argparse.Namespace, directory: Path) -> int:
     finally:
         for kind, count in sorted(tally.struck.items()):
             print(f"{count:6} {kind}", file=sys.stderr)
-        print(tally.told())
+        print(tally.describe())
     return BROKEN if tally.found else HELD
 
 

@@ -61,7 +61,7 @@ def connect(tortured: TorturedDatabase) -> Iterator[Connect]:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+def error_packets(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The packets of the errors that clients got."""
     packets: list[bytes] = []
     raising = pymysql.err.raise_mysql_exception

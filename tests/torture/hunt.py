@@ -25,7 +25,7 @@ from tests.torture.stack.application import arena
 from tests.torture.stack.run_directory import played
 
 CAUGHT, NOT_CAUGHT = 0, 1
-LONGEST_TOLD = 160
+LONGEST_EXCERPT = 160
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Caught:
     def row(self, most: int) -> str:
         """A line of the table."""
         switch = SWITCHES[self.name]
-        begins = f"| {self.name} | {switch.told} | {switch.rests_on} |"
+        begins = f"| {self.name} | {switch.description} | {switch.rests_on} |"
         if self.finding is None:
             return f"{begins} not within {most} | | |"
-        told = self.finding.what.replace("|", "/").replace("\n", " ")[:LONGEST_TOLD]
-        return f"{begins} {self.seed} of {most} | {self.finding.kind} | {told} |"
+        excerpt = self.finding.what.replace("|", "/").replace("\n", " ")[:LONGEST_EXCERPT]
+        return f"{begins} {self.seed} of {most} | {self.finding.kind} | {excerpt} |"
 
 
 HEAD = "| protection | without it | rests on | caught by seed | kind | what was found |"

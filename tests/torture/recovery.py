@@ -157,7 +157,7 @@ def ordeal(directory: Path, seed: int, rows: int = ROWS) -> Iterator[Ordeal]:
         yield Ordeal(stack, database, seed, rows)
 
 
-def told(recovered: Sequence[Recovered]) -> str:
+def format_table(recovered: Sequence[Recovered]) -> str:
     """The table: rounds and percentiles of each fault, by what is counted from."""
     rows = []
     for fault, since in product(FAULTS, ("after_fault", "after_writable")):
@@ -190,7 +190,7 @@ def _measure(rounds: int, seed: int) -> int:
         f"{len(under.made)} imports of {records:,} records, {failed} invocations failed and were made again; "
         f"{len(under.findings)} violations"
     )
-    print(told(under.recovered), ended, sep="\n")
+    print(format_table(under.recovered), ended, sep="\n")
     return FAILED if under.findings else DONE
 
 

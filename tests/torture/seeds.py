@@ -63,7 +63,7 @@ def run(plan: Plan, at: Arena) -> Outcome:
     try:
         outcome.findings += judge(ledger, at)
     except Exception as error:
-        # What is not finished need not be comparable; what is known is told all the same.
+        # What is not finished need not be comparable; what is known is reported all the same.
         outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
     outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads) + ROWS * len(ledger.twins)
     outcome.records += sum(check.upload.made.truth.rows_seen for check in ledger.checks if not check.is_run)
@@ -77,13 +77,13 @@ def _begin(plan: Plan, at: Arena, troubles: Troubles) -> None:
     at.delivery.behave(plan.seed, plan.copies)
     at.subscriber.heard.clear()
     at.subscriber.early.clear()
-    at.conductor.arm(plan.points)
-    at.conductor.on_commit = troubles.on_commit
+    at.controller.arm(plan.points)
+    at.controller.on_commit = troubles.on_commit
     at.database.proxy.decide = Statements(plan.statements).decide
 
 
 def _calm(at: Arena, troubles: Troubles) -> None:
-    at.conductor.disarm()
+    at.controller.disarm()
     at.database.proxy.decide = None
     at.database.proxy.too_many_connections(0)
     troubles.settle()
@@ -91,7 +91,7 @@ def _calm(at: Arena, troubles: Troubles) -> None:
 
 
 def _everybody(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Finding]:
-    """All at work; who got no answer, or one that nobody can expect, is a finding."""
+    """All at work; who got no answer, or an unexpected one, is a finding."""
     jobs = list(_jobs(plan, at, ledger))
     with ThreadPoolExecutor(len(jobs)) as pool:
         for future in [pool.submit(job) for job in jobs]:
@@ -183,7 +183,7 @@ def _last_event(at: Arena) -> int:
 
 
 def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
-    """What is wrong with what is there, by what callers put in and were told."""
+    """What is wrong with what is there, by what callers sent and were answered."""
     s3, bucket = at.stack.s3, at.stack.bucket
     yield from judge_imports(ledger, at.database, s3, bucket)
     yield from judge_control_numbers(ledger, at.database)
@@ -200,7 +200,7 @@ def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
 
 def _struck(at: Arena, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:
     """Faults that really happened, by kind."""
-    found = Counter(f"{each.label} {each.action.name}" for each in at.conductor.struck)
+    found = Counter(f"{each.label} {each.action.name}" for each in at.controller.struck)
     found.update({f"statement {kind.name}": count for kind, count in injected.items()})
     found.update(f"server {each.name}" for each in troubles.begun)
     return found

@@ -1,4 +1,4 @@
-"""Input that means harm to whoever reads it carelessly comes out as any other: kept as it is, or back with a reason."""
+"""Input that harms a careless reader comes out as any other: kept as it is, or back with a reason."""
 
 from __future__ import annotations
 

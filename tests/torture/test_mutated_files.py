@@ -206,6 +206,6 @@ def test_the_command_ends_with_the_figures_and_says_how_to_see_a_violation_again
     assert capsys.readouterr().out.startswith("60 mutated files through the parser: ")
     monkeypatch.setattr(mutated_files, "parse", lambda file: parse(file, reader=padding))
     assert mutated_files.main(["--files", "60", "--imports", "0", "--habits", "60", "--seed", "5"]) == 1
-    told = capsys.readouterr().err
-    assert "ViolationError" in told
-    assert "python -m tests.torture.mutated_files --seed 5 --only " in told
+    printed = capsys.readouterr().err
+    assert "ViolationError" in printed
+    assert "python -m tests.torture.mutated_files --seed 5 --only " in printed

@@ -69,8 +69,8 @@ def _has_zip_again(case: VolumeCasePlan) -> bool:
 def test_what_is_heard_of_and_is_not_there_is_early(at: Arena) -> None:
     at.subscriber.early.clear()
     topic = at.stack.environment("PublishOutboxFunction")["EVENTS_TOPIC_ARN"]
-    told = '{"eventType": "import.completed", "eventId": 4711, "sequence": 1, "importId": 1}'
-    at.stack.sns.publish(TopicArn=topic, Message=told)
+    message = '{"eventType": "import.completed", "eventId": 4711, "sequence": 1, "importId": 1}'
+    at.stack.sns.publish(TopicArn=topic, Message=message)
     until(lambda: at.subscriber.early, "the event to be heard")
     assert [each["eventId"] for each in at.subscriber.early] == [4711]
 
@@ -93,7 +93,7 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
     """A label whose statements were reworded would never strike."""
     outcome = seeds.run(plan_of(2, with_faults=False), at)
     assert outcome.findings == []
-    visited = at.conductor.visited()
+    visited = at.controller.visited()
     labels = (
         *LABELS,
         "mint",
@@ -117,7 +117,7 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
         "linked",
         "paged",
         "released",
-        "told",
+        "recorded",
         "owned",
         "answered",
     )

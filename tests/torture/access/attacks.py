@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tests.torture.access.calls import Asked, Said
+from tests.torture.access.calls import ApiRequest, ApiResponse
 from tests.torture.access.tenants import Tenant
 from tests.torture.access.valid_requests import OF_EXHIBITS, requests_of
 
@@ -28,11 +28,11 @@ class Check(NamedTuple):
     """A request, and the place at which it says what is another's; of one's own there is no such place."""
 
     place: str
-    asked: Asked
+    request: ApiRequest
 
     def __str__(self) -> str:
         """As a failure names it."""
-        return f"{self.asked.route} with the other's {self.place or 'nothing'}: {dict(self.asked.values)}"
+        return f"{self.request.route} with the other's {self.place or 'nothing'}: {dict(self.request.values)}"
 
 
 def attacks(ours: Tenant, theirs: Tenant) -> Iterator[Check]:
@@ -49,19 +49,19 @@ def attacks(ours: Tenant, theirs: Tenant) -> Iterator[Check]:
 
 
 def _aimed(differing: Sequence[str]) -> list[str]:
-    """What names something; of a second page, where it begins: the first one was asked for with all else."""
+    """What names something; of a second page, where it begins: the first one was requested with all else."""
     cursors = [place for place in differing if place == "query:after"]
     return cursors or [place for place in differing if place not in CONTENT]
 
 
-def comparable(said: Said) -> Said:
+def comparable(said: ApiResponse) -> ApiResponse:
     """The answer without what is new in it: ids of what was made, clocks, secrets."""
     text = said.text
     for secret in re.findall(r'"uploadId":"([^"]+)"', text):
         text = text.replace(secret, "fresh")
     plain = _without_fresh(json.loads(_SIGNATURE.sub("", text))) if text else None
     headers = tuple((name, _without_fresh(value)) for name, value in said.headers)
-    return Said(said.status, headers, json.dumps(plain, ensure_ascii=False))
+    return ApiResponse(said.status, headers, json.dumps(plain, ensure_ascii=False))
 
 
 def _without_fresh(value: Any) -> Any:

@@ -15,20 +15,20 @@ from shell.aws import clients
 from tests.support.api import TOKENS, gateway
 from tests.support.world import World
 
-# Of every answer its own, whatever was asked.
+# Every response has its own, whatever the request.
 _OWN_HEADERS = {"apigw-requestid", "content-length", "date", "server", "connection"}
 Value = Any
 
 
 @dataclass(frozen=True)
-class Asked:
+class ApiRequest:
     """A request by its route and its places; `in_list`: the body is a list of one."""
 
     route: str
     values: Mapping[str, Value]
     in_list: bool = False
 
-    def with_values(self, values: Mapping[str, Value]) -> Asked:
+    def with_values(self, values: Mapping[str, Value]) -> ApiRequest:
         """The same with other values at some places."""
         return replace(self, values={**self.values, **values})
 
@@ -72,7 +72,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Said:
+class ApiResponse:
     """An answer, without what no two answers share."""
 
     status: int
@@ -80,7 +80,7 @@ class Said:
     text: str = ""
 
     @classmethod
-    def of(cls, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Said:
+    def of(cls, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> ApiResponse:
         """An answer as it came."""
         kept = sorted((name.lower(), value) for name, value in headers if name.lower() not in _OWN_HEADERS)
         return cls(status, tuple(kept), body.decode())
@@ -91,16 +91,16 @@ class Said:
         return json.loads(self.text) if self.text else None
 
 
-def ask(asked: Asked, tenant: str, user: str) -> Said:
+def send_as(request: ApiRequest, tenant: str, user: str) -> ApiResponse:
     """Make a request under a token of the tenant, of the handlers of this process."""
-    return through(gateway(), asked, [f"Bearer {TOKENS.issue(tenant, user)}"])
+    return send_through(gateway(), request, [f"Bearer {TOKENS.issue(tenant, user)}"])
 
 
-def through(api: ApiGateway, asked: Asked, authorizations: Sequence[str]) -> Said:
+def send_through(api: ApiGateway, request: ApiRequest, authorizations: Sequence[str]) -> ApiResponse:
     """A gateway's answer, without a socket."""
-    fields = asked.headers(authorizations)
-    found = api.handle(HttpRequest(asked.method, asked.path, asked.query, fields, asked.body, "127.0.0.1"))
-    return Said.of(found.status, found.headers, found.body)
+    fields = request.headers(authorizations)
+    found = api.handle(HttpRequest(request.method, request.path, request.query, fields, request.body, "127.0.0.1"))
+    return ApiResponse.of(found.status, found.headers, found.body)
 
 
 def put(world: World, key: str, data: bytes) -> None:

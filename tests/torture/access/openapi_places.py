@@ -1,6 +1,6 @@
-"""What openapi.json lets a request say, place by place: `path:importId`, `query:after`, `body:query.tag`.
+"""Read what openapi.json lets a request contain, place by place: `path:importId`, `query:after`, `body:query.tag`.
 
-Nothing is typed here, so that a route or a member which is added later is asked about by itself.
+Nothing is typed here, so that a route or a member which is added later is tested too.
 """
 
 from __future__ import annotations

@@ -17,18 +17,18 @@ Rows = dict[str, list[Row]]
 Sums = dict[str, int]
 
 # Who waits for what, and what is published: no tenant's, and no answer tells of it.
-NOBODYS = {"semaphores", "semaphore_holders", "outbox_state", "alembic_version"}
-# Not part of a random token, whose digits can be anybody's.
+UNCOMPARED = {"semaphores", "semaphore_holders", "outbox_state", "alembic_version"}
+# Not part of a random token, whose digits can be any tenant's.
 _ID = re.compile(r"\b\d{7}\b")
 
 
 @lru_cache(maxsize=4)
 def tables(engine: Engine) -> dict[str, Table]:
-    """The tables as the database has them, whatever the application says of them; not NOBODYS, nor the tests' toys."""
+    """Return the tables that the database has, without UNCOMPARED and the tests' toys."""
     found = MetaData()
     found.reflect(engine)
     toys = set(Toys.metadata.tables)
-    return {table.name: table for table in found.sorted_tables if table.name not in NOBODYS | toys}
+    return {table.name: table for table in found.sorted_tables if table.name not in UNCOMPARED | toys}
 
 
 def sums(engine: Engine) -> Sums:

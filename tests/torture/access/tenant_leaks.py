@@ -1,4 +1,4 @@
-"""Statements of the application with one condition on the tenant, or on a tenant's case, made true for everybody.
+"""Statements of the application with one condition on the tenant, or on a tenant's case, made true for every tenant.
 
 What is sent to the database is rewritten, not the application: `tenant_id = %(t)s` to `(tenant_id = %(t)s OR 1=1)`.
 """
@@ -32,7 +32,7 @@ class Condition(NamedTuple):
     column: str
 
 
-Wanted = Callable[[Condition], bool]
+IsNeutralized = Callable[[Condition], bool]
 
 
 @dataclass
@@ -43,8 +43,8 @@ class Seen:
 
 
 @contextmanager
-def watched(engine: Engine, neutral: Wanted = lambda _: False) -> Iterator[Seen]:
-    """For the block: note all conditions, and make true for everybody those that are wanted so."""
+def watched(engine: Engine, neutral: IsNeutralized = lambda _: False) -> Iterator[Seen]:
+    """For the block: note all conditions, and make those true for every tenant for which `neutral` is true."""
     seen = Seen(set())
 
     def rewrite(_c: Any, _cursor: Any, statement: str, parameters: Any, _x: Any, _many: bool) -> tuple[str, Any]:

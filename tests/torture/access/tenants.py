@@ -17,7 +17,7 @@ from shell.aws import clients
 from shell.settings import settings
 from tests.support.productions import execute
 from tests.support.world import World, call, request_messages, taken_from
-from tests.torture.access.calls import Asked, Said, ask, put
+from tests.torture.access.calls import ApiRequest, ApiResponse, put, send_as
 from tests.torture.access.openapi_places import places
 
 SHARED_CASE, SHARED_DEVICE, SHARED_PREFIX, SHARED_VOLUME = "Smith v. Jones", 100, "SMITH", "VOL001"
@@ -29,7 +29,7 @@ class Tenant:
     """Who it is, and the ids and names of what it has.
 
     `year` is when it holds devices, `digits` are those of its prefix, `more` rows come first in its files: what is the
-    same of two tenants is nobody's.
+    same of two tenants belongs to neither.
     """
 
     mark: str
@@ -77,7 +77,7 @@ def claim_ids(world: World, ids: range) -> None:
 
 
 def settle(world: World, tenant: Tenant) -> Tenant:
-    """Make everything, by the API but for what it cannot be asked for: a stuck production, answers under keys."""
+    """Make everything, by the API but for what no request makes: a stuck production, answers under keys."""
     for case in (SHARED_CASE, tenant.case):
         load(world, tenant, case)
         listed = done(tenant, "GET /exhibits", {"query:case": case})["items"]
@@ -138,7 +138,7 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
 def done(tenant: Tenant, route: str, values: Mapping[str, Any], *, in_list: bool = False) -> Any:
     """What was answered to a request that must succeed."""
     keyed = {"header:Idempotency-Key": f"{tenant.mark}-{json.dumps(values)}"[:255]} if route[:4] == "POST" else {}
-    said: Said = ask(Asked(route, {**values, **keyed}, in_list), tenant.name, tenant.user)
+    said: ApiResponse = send_as(ApiRequest(route, {**values, **keyed}, in_list), tenant.name, tenant.user)
     assert said.status < 300, (route, said)
     return said.json
 
@@ -277,7 +277,7 @@ def _use_key(world: World, tenant: Tenant, route: str) -> None:
     world.query(
         "INSERT INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "
         "lease_until, status_code, response_headers, response_body) VALUES (:tenant, :route, :key, "
-        "REPEAT('f', 32), 'completed', REPEAT('o', 16), 1, NOW(6), 200, '{}', JSON_OBJECT('told', :mark))",
+        "REPEAT('f', 32), 'completed', REPEAT('o', 16), 1, NOW(6), 200, '{}', JSON_OBJECT('answer', :mark))",
         **said,
     )
 

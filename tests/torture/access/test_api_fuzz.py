@@ -15,7 +15,7 @@ import pytest
 from local.gateway.events import HttpRequest, HttpResponse
 from samples.words import build_random
 from tests.support.api import TOKENS, gateway
-from tests.torture.access.calls import Asked
+from tests.torture.access.calls import ApiRequest
 from tests.torture.access.invalid_requests import Request, damaged
 from tests.torture.access.openapi_places import places
 from tests.torture.access.table_rows import Row
@@ -27,9 +27,9 @@ SOME, MANY = 15, 400
 GATEWAY_ALONE = {401, 404, 413}
 
 
-def sound(asked: Asked) -> Request:
+def sound(valid: ApiRequest) -> Request:
     """The request as it goes over the wire, but for who asks."""
-    return Request(asked.method, asked.path, asked.query, tuple(asked.headers([])), asked.body)
+    return Request(valid.method, valid.path, valid.query, tuple(valid.headers([])), valid.body)
 
 
 def send(request: Request, matrix: Matrix) -> HttpResponse:
@@ -48,7 +48,7 @@ def effects(matrix: Matrix) -> dict[str, list[Row]]:
 
 
 def is_as_good_as_none(table: str, row: Row) -> bool:
-    """A key that is free again, and a device that nobody has held yet: its row is there for writers to meet on."""
+    """A key that is free again, and a device that has had no holder yet: its row is there for writers to meet on."""
     return (table == "idempotency_keys" and row["status"] == "released") or (table == "devices" and row["version"] == 1)
 
 
@@ -74,7 +74,7 @@ def check(request: Request, answer: HttpResponse) -> None:
 def test_a_damaged_request_is_answered_and_a_refused_one_changes_nothing(
     matrix: Matrix, route: str, requests: int
 ) -> None:
-    own = [each.asked for each in matrix.checks if not each.place and each.asked.route == route]
+    own = [each.request for each in matrix.checks if not each.place and each.request.route == route]
     answers: Counter[int] = Counter()
     for number in range(requests):
         rng = build_random(number, route)

@@ -20,7 +20,7 @@ from shell.imports import uploads
 from shell.productions import queries as production_queries
 from tests.support.api import TOKENS, gateway
 from tests.torture.access.attacks import comparable
-from tests.torture.access.calls import Asked, Said, through
+from tests.torture.access.calls import ApiRequest, ApiResponse, send_through
 from tests.torture.access.openapi_places import places
 from tests.torture.access.tenants import SHARED_CASE
 from tests.torture.access.two_tenants import Matrix
@@ -34,50 +34,50 @@ PLACES = ("query:case", "query:prefix", "body:case")
 WHOLE_TENANT = ("/custody-periods", "/custody-transfers", "/custody-changes", "/profiles")
 PROFILES = {"body:profile", "query:profile"}
 STRANGER = "stranger"
-Expected = list[tuple[Asked, Said]]
+Expected = list[tuple[ApiRequest, ApiResponse]]
 _PATHS = json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"]
 RESPONSES = {f"{m.upper()} {path}": each[m]["responses"] for path, each in _PATHS.items() for m in each}
 
 
-def said_to(matrix: Matrix, asked: Asked, limit: Sequence[str] | None, tenant: str) -> tuple[Said, set[str]]:
+def send(matrix: Matrix, request: ApiRequest, limit: Sequence[str] | None, tenant: str) -> tuple[ApiResponse, set[str]]:
     """The answer to a caller with that limit, and the tables but for the keys that it changed; all is put back."""
     token = TOKENS.issue(tenant, matrix.ours.user, cases=limit)
-    said = comparable(through(gateway(), matrix.fresh(asked), [f"Bearer {token}"]))
-    return said, set(matrix.kept.put_back(matrix.world.engine)) - {"idempotency_keys"}
+    response = comparable(send_through(gateway(), matrix.fresh(request), [f"Bearer {token}"]))
+    return response, set(matrix.kept.put_back(matrix.world.engine)) - {"idempotency_keys"}
 
 
-def case_of(asked: Asked) -> str | None:
+def case_of(request: ApiRequest) -> str | None:
     """The case that a request names; None where it names none."""
-    return next((str(asked.values[place]) for place in PLACES if place in asked.values), None)
+    return next((str(request.values[place]) for place in PLACES if place in request.values), None)
 
 
-def expected_of(matrix: Matrix, asked: Asked) -> Said:
-    """What who is limited to the shared case is told: of that case all, of others what a stranger is told."""
+def expected_of(matrix: Matrix, request: ApiRequest) -> ApiResponse:
+    """Return the response to a caller who is limited to the shared case: of others what a stranger gets."""
     ours = matrix.ours.name
-    if case_of(asked) == SHARED_CASE and "body:exhibitIds" not in asked.values:
-        return said_to(matrix, asked, None, ours)[0]
-    if asked.route in LISTS and case_of(asked) is None:
-        return said_to(matrix, asked.with_values({LISTS[asked.route]: SHARED_CASE}), None, ours)[0]
-    return said_to(matrix, asked, [SHARED_CASE], STRANGER)[0]
+    if case_of(request) == SHARED_CASE and "body:exhibitIds" not in request.values:
+        return send(matrix, request, None, ours)[0]
+    if request.route in LISTS and case_of(request) is None:
+        return send(matrix, request.with_values({LISTS[request.route]: SHARED_CASE}), None, ours)[0]
+    return send(matrix, request, [SHARED_CASE], STRANGER)[0]
 
 
 @pytest.fixture(scope="module")
 def expected(matrix: Matrix) -> Expected:
-    """Every request that the tenant may make, with what who is limited to the shared case is told."""
-    return [(asked, expected_of(matrix, asked)) for asked in requests_of(matrix.ours)]
+    """Every request that the tenant may make, with the response to a caller who is limited to the shared case."""
+    return [(request, expected_of(matrix, request)) for request in requests_of(matrix.ours)]
 
 
 def violations(matrix: Matrix, expected: Expected, limit: Sequence[str] | None) -> Iterator[str]:
     """The requests that are answered otherwise to a caller of that limit, or that fail and change something."""
-    for asked, answer in expected:
-        said, changed = said_to(matrix, asked, limit, matrix.ours.name)
-        if said != answer:
-            yield f"{asked.route} {asked.values}: {said}"
-        if said.status >= 400 and changed:
-            yield f"{asked.route}: changed {changed}"
+    for request, answer in expected:
+        response, changed = send(matrix, request, limit, matrix.ours.name)
+        if response != answer:
+            yield f"{request.route} {request.values}: {response}"
+        if response.status >= 400 and changed:
+            yield f"{request.route}: changed {changed}"
 
 
-def test_every_route_is_asked_about_another_case(matrix: Matrix) -> None:
+def test_every_route_is_requested_for_another_case(matrix: Matrix) -> None:
     hidden = {each.route for each in requests_of(matrix.ours) if case_of(each) != SHARED_CASE}
     assert hidden == set(places())
 
@@ -94,27 +94,27 @@ def test_without_a_limit_every_route_tells_of_other_cases(matrix: Matrix, expect
 
 @pytest.mark.parametrize("limit", [[], ["no such case"], [SHARED_CASE.upper() + "x"], ["\U0001f4a9"]])
 def test_who_is_limited_to_no_case_of_the_tenant_finds_nothing(matrix: Matrix, limit: list[str]) -> None:
-    for asked in requests_of(matrix.ours):
-        said, changed = said_to(matrix, asked, limit, matrix.ours.name)
-        assert (said, changed) == (said_to(matrix, asked, limit, STRANGER)[0], set())
-        assert said.status in (403, 404) or said.json["items"] == [], asked
-        assert str(said.status) in RESPONSES[asked.route]
+    for request in requests_of(matrix.ours):
+        response, changed = send(matrix, request, limit, matrix.ours.name)
+        assert (response, changed) == (send(matrix, request, limit, STRANGER)[0], set())
+        assert response.status in (403, 404) or response.json["items"] == [], request
+        assert str(response.status) in RESPONSES[request.route]
 
 
 def test_custody_and_profiles_belong_to_no_case_and_are_closed(matrix: Matrix) -> None:
-    for asked in requests_of(matrix.ours):
-        said, _ = said_to(matrix, asked, [SHARED_CASE, matrix.ours.case, *matrix.ours.new_cases], matrix.ours.name)
-        is_closed = asked.route.partition(" ")[2].startswith(WHOLE_TENANT) or not PROFILES.isdisjoint(asked.values)
-        assert (said.status == 403) == is_closed, (asked, said)
-        assert said.status < 300 or is_closed
+    for request in requests_of(matrix.ours):
+        response, _ = send(matrix, request, [SHARED_CASE, matrix.ours.case, *matrix.ours.new_cases], matrix.ours.name)
+        is_closed = request.route.partition(" ")[2].startswith(WHOLE_TENANT) or not PROFILES.isdisjoint(request.values)
+        assert (response.status == 403) == is_closed, (request, response)
+        assert response.status < 300 or is_closed
 
 
 def test_a_key_of_another_case_replays_nothing(matrix: Matrix) -> None:
-    said = {"body:case": matrix.ours.case, "body:name": "Wall", "header:Idempotency-Key": "wall"}
-    asked, answers = Asked("POST /custodians", said), []
+    response = {"body:case": matrix.ours.case, "body:name": "Wall", "header:Idempotency-Key": "wall"}
+    request, answers = ApiRequest("POST /custodians", response), []
     for limit in (None, [SHARED_CASE], None):
         token = TOKENS.issue(matrix.ours.name, matrix.ours.user, cases=limit)
-        answers.append(through(gateway(), asked, [f"Bearer {token}"]))
+        answers.append(send_through(gateway(), request, [f"Bearer {token}"]))
     matrix.kept.put_back(matrix.world.engine)
     assert [each.status for each in answers] == [200, 422, 200]
     assert dict(answers[2].headers)["x-idempotent-replayed"] == "true"
@@ -153,7 +153,7 @@ NO_LISTS = ["", "Smith v. Jones", "[Smith v. Jones]", "{}", '"Case"', "[1]", "[n
 
 
 @pytest.mark.parametrize("claim", NO_LISTS)
-def test_a_claim_that_is_no_list_of_names_lets_nobody_in(claim: str) -> None:
+def test_a_claim_that_is_not_a_list_of_names_admits_no_caller(claim: str) -> None:
     claims = {"tenant": "acme", "sub": "ada", "cases": claim}
     with pytest.raises(ForbiddenError, match="JSON array"):
         Caller.from_claims(claims, "tenant", "cases")

@@ -15,7 +15,7 @@ from core.roles import Role
 from shell.api import authorization
 from shell.settings import settings
 from tests.support.api import TOKENS, gateway
-from tests.torture.access.calls import Asked, Said, through
+from tests.torture.access.calls import ApiRequest, ApiResponse, send_through
 from tests.torture.access.two_tenants import Matrix
 from tests.torture.access.valid_requests import requests_of
 from tools.openapi import DOCUMENT
@@ -29,7 +29,7 @@ ADMINS = {
     "DELETE /volumes/{volumeId}",
     "POST /productions/{productionId}/cancel",
 }
-# What is asked by POST and writes nothing.
+# Requests by POST that write nothing.
 READS = {"POST /productions/check"}
 # Roles as identity providers name them: none of the roles, each of them, several, and others beside them.
 GROUPS: dict[tuple[str, ...], Role | None] = {
@@ -58,23 +58,23 @@ def role_of(operation: dict[str, Any]) -> Role:
     return Role(role)
 
 
-def asked_as(matrix: Matrix, asked: Asked, roles: tuple[str, ...] | None) -> Said:
+def send_with_roles(matrix: Matrix, request: ApiRequest, roles: tuple[str, ...] | None) -> ApiResponse:
     """The answer to a user of the tenant with these roles; what it did is put back."""
     token = TOKENS.issue(matrix.ours.name, matrix.ours.user, roles=roles)
-    said = through(gateway(), matrix.fresh(asked), [f"Bearer {token}"])
+    response = send_through(gateway(), matrix.fresh(request), [f"Bearer {token}"])
     matrix.kept.put_back(matrix.world.engine)
-    return said
+    return response
 
 
 def violations(matrix: Matrix, roles: tuple[str, ...] | None, role: Role | None) -> Iterator[str]:
     """The routes that let in, or keep out, otherwise than the document says."""
-    asked = {each.route: each for each in requests_of(matrix.ours)}
+    request = {each.route: each for each in requests_of(matrix.ours)}
     for route, needed in required().items():
-        said, allowed = asked_as(matrix, asked[route], roles), role is not None and role.includes(needed)
-        if allowed and said.status >= 300:
-            yield f"{route} with {roles}: {said.status}"
-        if not allowed and (said.status, said.json.get("requiredRole")) != (403, needed.value):
-            yield f"{route} with {roles}: {said.status}, not 403 for {needed.value}"
+        response, allowed = send_with_roles(matrix, request[route], roles), role is not None and role.includes(needed)
+        if allowed and response.status >= 300:
+            yield f"{route} with {roles}: {response.status}"
+        if not allowed and (response.status, response.json.get("requiredRole")) != (403, needed.value):
+            yield f"{route} with {roles}: {response.status}, not 403 for {needed.value}"
 
 
 def is_read(route: str) -> bool:
@@ -101,11 +101,11 @@ def test_a_role_may_do_what_the_document_says_and_nothing_else(matrix: Matrix, r
 
 
 def test_a_refusal_says_which_role_is_needed_and_changes_nothing(matrix: Matrix) -> None:
-    asked = {each.route: each for each in requests_of(matrix.ours)}["DELETE /custody-periods/{periodId}"]
+    request = {each.route: each for each in requests_of(matrix.ours)}["DELETE /custody-periods/{periodId}"]
     token = TOKENS.issue(matrix.ours.name, matrix.ours.user, roles=("editor",))
-    said = through(gateway(), asked, [f"Bearer {token}"])
+    response = send_through(gateway(), request, [f"Bearer {token}"])
     assert matrix.kept.changed(matrix.world.engine) == {}
-    assert said.json == {
+    assert response.json == {
         "type": "urn:exhibit-ingest:problem:role-required",
         "title": "The token does not have the role that is required.",
         "status": 403,

@@ -97,7 +97,7 @@ def _notification(world: World, key: str) -> dict[str, Any]:
     return message
 
 
-def test_options_beside_an_announced_upload_do_not_count_whoever_put_them(world: World) -> None:
+def test_options_beside_an_announced_upload_do_not_count_whichever_client_put_them(world: World) -> None:
     made = announce(OURS)
     options = {"header": False, "user_id": "mallory"}
     key = build_options_key(upload_key(made, OURS))

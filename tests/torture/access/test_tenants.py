@@ -15,17 +15,17 @@ import pytest
 from tests.support.api import template
 from tests.support.world import request_messages
 from tests.torture.access.attacks import EVERYTHING, Check, comparable
-from tests.torture.access.calls import Asked, Said, ask
+from tests.torture.access.calls import ApiRequest, ApiResponse, send_as
 from tests.torture.access.invalid_tokens import lookalikes
 from tests.torture.access.openapi_places import places
 from tests.torture.access.table_rows import rows_about, tables
 from tests.torture.access.tenant_leaks import Condition, modules_with_conditions, watched
 from tests.torture.access.two_tenants import OUR_IDS, THEIR_IDS, Matrix
-from tests.torture.access.valid_requests import requests_of, unasked
+from tests.torture.access.valid_requests import list_unused_places, requests_of
 
 pytestmark = pytest.mark.slow
 
-# Whoever leaves the tenant out of these is held up by what follows.
+# A statement that leaves the tenant out of these is stopped by what follows.
 HELD_UP = {
     ("imports.commands", "_lock_import"): "the import is read once more, with the tenant, before anything is committed",
     ("productions.selection", "_iterate_pages"): "exhibits are counted with the case first, and names are of the case",
@@ -41,7 +41,7 @@ NOTHING_TO_TELL = {
     ("productions.family_members", "_read"): "no document is in a family",
     ("productions.bates_sequences", "list_overlapping"): "no document has a Bates number of its own",
 }
-# Not asked by requests: test_access_storage.py puts objects, test_import_again.py asks about others' exhibits,
+# Not reached by requests: test_storage.py puts objects, test_import_again.py asks about others' exhibits,
 # test_volumes_uploads.py deletes a volume that had imports, and the command alone counts pages (test_images_api.py).
 ELSEWHERE = {"imports.upload_matching", "imports.chunks.conflicts", "volumes.commands", "exhibits.pages"}
 
@@ -62,19 +62,19 @@ def checks(matrix: Matrix) -> dict[Condition, list[Check]]:
 def first(matrix: Matrix, found: Sequence[Check]) -> str | None:
     """The first violation; another's whole request is what is met by most."""
     found = sorted(found, key=lambda each: each.place != EVERYTHING)
-    return next((said for check in found for said in matrix.violations(check)), None)
+    return next((response for check in found for response in matrix.violations(check)), None)
 
 
-def test_every_route_and_every_place_is_asked_about(matrix: Matrix) -> None:
-    assert unasked(requests_of(matrix.ours)) == [], "say something there in access_requests.py"
-    assert len(unasked([])) == sum(len(known or {""}) for known in places().values())
+def test_every_route_and_every_place_is_requested(matrix: Matrix) -> None:
+    assert list_unused_places(requests_of(matrix.ours)) == [], "use that place in valid_requests.py"
+    assert len(list_unused_places([])) == sum(len(known or {""}) for known in places().values())
     assert {route.key for route in template().routes} == set(places())
     refused = [check for check in matrix.checks if not check.place and matrix.expected[str(check)].status >= 300]
     assert refused == [], "of one's own everything can be had"
 
 
 def test_every_place_that_names_something_is_attacked(matrix: Matrix) -> None:
-    attacked = {(each.asked.route, each.place) for each in matrix.checks}
+    attacked = {(each.request.route, each.place) for each in matrix.checks}
     every = {(route, place) for route, known in places().items() for place in known}
     # The overlay key is one of two fields, and a prefix that is stripped is a folder of the sender's.
     naming = re.compile(
@@ -97,21 +97,23 @@ def test_no_message_was_sent_about_anothers_import(matrix: Matrix) -> None:
 
 
 def test_a_tenant_that_looks_like_another_is_another(matrix: Matrix) -> None:
-    asked = list({each.asked.route: each.asked for each in matrix.checks if not each.place}.values())
-    expected = answers_to(matrix, asked, "stranger")
+    request = list({each.request.route: each.request for each in matrix.checks if not each.place}.values())
+    expected = answers_to(matrix, request, "stranger")
     for name in lookalikes(matrix.ours.name):
-        assert answers_to(matrix, asked, name) == expected, name
+        assert answers_to(matrix, request, name) == expected, name
 
 
-def answers_to(matrix: Matrix, asked: Sequence[Asked], name: str) -> list[Said]:
-    """What a tenant is told that has nothing, as if it were called a stranger; it changes nothing but its own."""
-    said = [comparable(ask(each, name, matrix.ours.user)) for each in asked]
+def answers_to(matrix: Matrix, requests: Sequence[ApiRequest], name: str) -> list[ApiResponse]:
+    """Return the responses to a tenant that has nothing, named a stranger; assert that it changes only its own."""
+    responses = [comparable(send_as(each, name, matrix.ours.user)) for each in requests]
     changed = matrix.kept.put_back(matrix.world.engine)
     held = {table: matrix.kept.rows[table] for table in changed}
     for tenant, ids in ((matrix.ours, OUR_IDS), (matrix.theirs, THEIR_IDS)):
         assert rows_about(changed, tenant.name, ids) == rows_about(held, tenant.name, ids)
-    texts = [each.text.replace(f"/{quote(name)}/", "/stranger/").replace(f"/{name}/", "/stranger/") for each in said]
-    return [Said(each.status, each.headers, text) for each, text in zip(said, texts, strict=True)]
+    texts = [
+        each.text.replace(f"/{quote(name)}/", "/stranger/").replace(f"/{name}/", "/stranger/") for each in responses
+    ]
+    return [ApiResponse(each.status, each.headers, text) for each, text in zip(responses, texts, strict=True)]
 
 
 def test_every_table_with_a_tenant_was_tried(matrix: Matrix, checks: dict[Condition, list[Check]]) -> None:
@@ -120,7 +122,7 @@ def test_every_table_with_a_tenant_was_tried(matrix: Matrix, checks: dict[Condit
 
 
 def _is_alike(one: Condition, other: Condition) -> bool:
-    """Whether both are on one column, whoever sends them."""
+    """Whether both are on one column, whichever statement sends them."""
     return one[2:] == other[2:]
 
 

@@ -27,11 +27,11 @@ class Answered(NamedTuple):
 
 
 class NeverAnsweredError(Exception):
-    """Nobody answered for as long as a caller has patience."""
+    """No answer came before the caller's time-out."""
 
 
 class Client:
-    """One caller of one tenant; what it asks under keys, and was told, is in the ledger.
+    """One caller of one tenant; its requests under keys, and their answers, are in the ledger.
 
     Where it is impatient, it asks twice at once under the same key now and then.
     """
@@ -41,7 +41,7 @@ class Client:
         self._headers = {"Authorization": f"Bearer {token}"}
         self._pause = threading.Event()
         self.name = f"{draw.getrandbits(64):016x}"
-        self._asked = 0
+        self._key_count = 0
 
     def get(self, path: str) -> Answered:
         """Read."""
@@ -49,8 +49,8 @@ class Client:
 
     def change(self, method: str, path: str, body: Any = None, *, if_match: str = "") -> Answered:
         """Change something under a new key, and note what came of it."""
-        self._asked += 1
-        key = f"{self.name}-{self._asked}"
+        self._key_count += 1
+        key = f"{self.name}-{self._key_count}"
         headers = {"Idempotency-Key": key} | ({"If-Match": if_match} if if_match else {})
         if self.draw.random() < 0.3:
             answered = self._twice(method, path, body, headers)
@@ -59,13 +59,13 @@ class Client:
         self.ledger.answered(Answer(method, path, key, answered.status, answered.body))
         return answered
 
-    def _twice(self, *asked: Any) -> Answered:
+    def _twice(self, *request: Any) -> Answered:
         with ThreadPoolExecutor(2) as pool:
-            one, other = [each.result() for each in [pool.submit(self._until_answered, *asked) for _ in range(2)]]
+            one, other = [each.result() for each in [pool.submit(self._until_answered, *request) for _ in range(2)]]
         # After a refusal the key is free: the other one may succeed then.
         both = max(one.status, other.status) < 400
         if both and (one.status, one.body) != (other.status, other.body) and not has_urls(one.body):
-            self.ledger.complain(f"doubled: two answers under one key: {asked[0]} {asked[1]}: {one} and {other}")
+            self.ledger.complain(f"doubled: two answers under one key: {request[0]} {request[1]}: {one} and {other}")
         return min(one, other, key=lambda each: each.status)
 
     def _until_answered(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Answered:

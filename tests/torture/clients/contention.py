@@ -33,7 +33,7 @@ def rush(one: Client, other: Client) -> None:
         expect(one, sorted(each.status for each in answers) == [201, 409], "asking at once", answers)
         for answered in answers:
             for made in answered.body.get("items", []):
-                # Others take up what the ledger has: until then nobody else changes it.
+                # Others take up what the ledger has: until then no other client changes it.
                 _change(one, other, made["id"])
                 one.ledger.recorded(made, "added")
 
@@ -70,10 +70,10 @@ def at_once(one: Client, other: Client, method: str, path: str, body: Any = None
     """Make the same request by two clients in the same moment, each under a key of its own; return both answers."""
     together = threading.Barrier(2)
     with ThreadPoolExecutor(2) as pool:
-        asked = [
+        answers = [
             pool.submit(_together, together, partial(who.change, method, path, body, **how)) for who in (one, other)
         ]
-    return [each.result() for each in asked]
+    return [each.result() for each in answers]
 
 
 def _together(barrier: threading.Barrier, ask: Callable[[], T]) -> T:

@@ -1,4 +1,4 @@
-"""What callers were told, and what they put in: all that the oracle knows, none of it from the application's tables."""
+"""What callers sent and were answered: all that the oracles know, none of it from the application's tables."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class Ledger:
             self.answers.append(answer)
 
     def recorded(self, period: dict[str, Any], action: str) -> None:
-        """Note a version of a custody period; each may be told once."""
+        """Note a version of a custody period; each may be answered once."""
         place = (period["id"], period["version"])
         with self._lock:
             if place in self.custody and self.custody[place] != (action, period):

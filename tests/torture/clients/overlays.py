@@ -132,8 +132,8 @@ class Overlayer:
 
     def _is_accepted(self, path: str, body: dict[str, Any], is_by_two: bool) -> list[Answered]:
         """Return the answers, or nothing while another import runs."""
-        asked = ("POST", path, body)
-        answers = at_once(self._client, self._rival, *asked) if is_by_two else [self._client.change(*asked)]
+        request = ("POST", path, body)
+        answers = at_once(self._client, self._rival, *request) if is_by_two else [self._client.change(*request)]
         refused = [each for each in answers if each.status == 409]
         expect(self._client, all(each.status in (200, 202, 409) for each in answers), "undoing", answers)
         return [] if refused else answers

@@ -27,7 +27,7 @@ PRODUCTIONS = 4
 # Each look at the API is a request: half of a small machine would do nothing but answer them.
 _LOOK_S = 0.4
 _PRODUCED = frozenset({"confirmed", "cancelled"})
-_NOBODYS = 9_000_000_000_000
+_UNUSED = 9_000_000_000_000
 
 
 def until(look: Callable[[], Any], what: str, every_s: float = _LOOK_S) -> Any:
@@ -92,7 +92,7 @@ class Uploader:
 
     def _cancel_and_retry(self, upload: Upload) -> None:
         place = f"/imports/{upload.import_id}"
-        # Past the application, and at once: whoever asks it comes when all chunks are done.
+        # Past the application, and at once: its caller comes when all chunks are done.
         until(lambda: self._is_split(upload), f"{place} to be split", every_s=0.02)
         cancelled = self._client.change("POST", f"{place}/cancel")
         if cancelled.status == 200:
@@ -167,7 +167,7 @@ def tag(client: Client, exhibits: list[int], actor: int) -> None:
             expect(client, answered.status == 200, "taking a tag off", answered)
             ledger.linked(chosen[:1], "untagged")
             ledger.taggings -= {(chosen[0], tags[1])}
-    refused = {"exhibitIds": [*exhibits, _NOBODYS], "tags": [f"Never {actor}"]}
+    refused = {"exhibitIds": [*exhibits, _UNUSED], "tags": [f"Never {actor}"]}
     answered = client.change("POST", "/taggings", refused)
     expect(client, answered.status == 404, "tagging what is not there", answered)
 
@@ -231,6 +231,6 @@ def _produced(client: Client, path: str) -> str | None:
 
 
 def expect(client: Client, is_so: bool, doing: str, answered: object) -> None:
-    """Note an answer that nobody can expect."""
+    """Note an unexpected answer."""
     if not is_so:
         client.ledger.complain(f"wrong answer: {doing}: {str(answered)[:400]}")

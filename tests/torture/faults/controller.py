@@ -1,7 +1,7 @@
-"""Decides what happens where: workers ask at every point, and each fault of the plan strikes once.
+"""Decides what happens where: workers call at every point, and each fault of the plan strikes once.
 
-Guarantees: a fault strikes at the n-th visit of its point, counted over all workers since `arm`; whoever was stopped
-goes on after its time, and everybody as soon as the conductor is disarmed.
+Guarantees: a fault strikes at the n-th visit of its point, counted over all workers since `arm`; a worker that
+was stopped goes on after its time, and all do as soon as the controller is disarmed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from tests.torture.faults.planned_faults import PointFault
 _LOOK_S = 0.01
 
 
-class Conductor:
-    """Listens on 127.0.0.1 for as long as its block; `on_commit` is told how many commits there were so far."""
+class FaultController:
+    """Listens on 127.0.0.1 for as long as its block; calls `on_commit` with the number of commits so far."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -71,7 +71,7 @@ class Conductor:
             return {(label, is_after) for _, label, is_after in self._visits}
 
     def disarm(self) -> None:
-        """No more faults, and whoever is stopped goes on."""
+        """No more faults, and workers that are stopped go on."""
         with self._lock:
             self._waiting, self.on_commit = {}, lambda _count: None
             stopped, passed = list(self._stopped), list(self._passed.values())
@@ -91,9 +91,9 @@ class Conductor:
                 self.struck.append(fault)
             committed = point[1:] == ("commit", True)
             self.commits += committed
-            told, count = self.on_commit, self.commits
+            on_commit, count = self.on_commit, self.commits
         if committed:
-            told(count)
+            on_commit(count)
         if fault and fault.action is Action.STOP:
             threading.Thread(target=self._hold, args=(question["pid"], fault), daemon=True).start()
         return fault.action.name if fault else None

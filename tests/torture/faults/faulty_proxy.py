@@ -118,7 +118,7 @@ class FaultyProxy(TcpProxy):
                 end.shutdown(socket.SHUT_RDWR)
 
     def fail_over(self) -> None:
-        """Whoever is connected now has a server that can only be read, for ever; the next ones have the new writer."""
+        """Give connected clients a server that is read-only for ever; the next ones get the new writer."""
         with self._lock:
             self._old |= self._ends
 
@@ -131,7 +131,7 @@ class FaultyProxy(TcpProxy):
                 end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Accept nobody any more, and end what there is."""
+        """Accept no more clients, and close all connections."""
         super().close()
         self.cut_all()
 
@@ -165,7 +165,7 @@ class FaultyProxy(TcpProxy):
             super()._connect(client)
 
     def _unlisten(self) -> None:
-        """Keep the port and listen no more: to connect is refused, and nobody else can have the port."""
+        """Keep the port and listen no more: to connect is refused, and no other process can have the port."""
         address = self._listener.getsockname()
         super().close()
         self._listener = socket.socket()

@@ -1,13 +1,13 @@
-"""The points of a worker at which something can happen to it: the conductor is asked at each, and obeyed.
+"""The points of a worker at which something can happen to it: at each, the controller decides.
 
-The application does not know of them: they are where it talks to somebody else, and so the only places at which
+The application does not know of them: they are where it calls something else, and so the only places at which
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
 name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these,
 `overlay` is that of what an overlay, or its undo, changes in exhibits, `record` that of their history, `page` that of
 which pages exhibits have, `link` that of a row's files, `fill` that of what was expanded; to `weigh` is to read a
 history for an undo), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3 (`examine` a file that is
 checked and run), `acknowledge` with the answer; each before and after.
-`counted`, `numbered`, `found`, `ran`, `overlaid`, `undone`, `told`, `owned` and `answered` are commits too, of
+`counted`, `numbered`, `found`, `ran`, `overlaid`, `undone`, `recorded`, `owned` and `answered` are commits too, of
 transactions that counted a chunk down, gave out numbers, stored what a check found, had a checked file imported,
 changed exhibits by an overlay or its undo, ended a part of an undo, added events, claimed a key or kept its answer; and
 of volumes `listed`, `expanded`, `ready`, `linked`, `paged` and `released`, that stored a page of the listing, ended a
@@ -36,7 +36,7 @@ from pymysql.err import OperationalError
 from sqlalchemy import Engine, event
 from sqlalchemy.engine.default import DefaultDialect
 
-CONDUCTOR = "TORTURE_CONDUCTOR"
+CONTROLLER = "TORTURE_CONTROLLER"
 _CLAIM = re.compile(
     r"FOR UPDATE|INSERT INTO idempotency_keys|SET published = 3|SET status = 'splitting'", re.IGNORECASE
 )
@@ -70,7 +70,7 @@ _TRANSACTIONS = {
     "linked": _LINK,
     "paged": _PAGE,
     "released": re.compile(r"UPDATE imports SET status = 'splitting', started_at = NOW\(6\), finished_at = NULL"),
-    "told": re.compile(r"INSERT INTO outbox_events\b"),
+    "recorded": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),
     "answered": re.compile(r"UPDATE idempotency_keys SET status = 'completed'"),
 }
@@ -105,13 +105,13 @@ class Action(Enum):
     STOP = "SIGSTOP, and SIGCONT later"
     HANG = "it takes until its time-out"
     FAIL = "AWS answers with an error, and did nothing"
-    THROTTLE = "AWS refuses for being asked too often"
+    THROTTLE = "AWS refuses because of too many requests"
     LOSE = "it was done, and the answer is lost"
     PART = "AWS takes a part of the batch"
 
 
 class Points:
-    """The way to the conductor; one question at a time."""
+    """The way to the controller; one question at a time."""
 
     def __init__(self, address: str, function: str) -> None:
         host, _, port = address.rpartition(":")
@@ -199,7 +199,7 @@ def _around_calls(points: Points) -> None:
         if label is None:
             return call(self, operation, given)
         action = points.reach(label, is_after=False)
-        answer = faulty(action, operation, given, lambda asked: call(self, operation, asked))
+        answer = faulty(action, operation, given, lambda parameters: call(self, operation, parameters))
         points.reach(label, is_after=True)
         if label == "fetch" and f"/{CHECKED_CASE}/" in given.get("Key", ""):
             points.reach("examine", is_after=True)
@@ -235,8 +235,8 @@ def _in_part(operation: str, given: dict[str, Any], call: Callable[[dict[str, An
 
 
 def _error(code: str, status: int, operation: str) -> ClientError:
-    told: Any = {"Error": {"Code": code, "Message": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
-    return ClientError(told, operation)
+    response: Any = {"Error": {"Code": code, "Message": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(response, operation)
 
 
 def _around_invocations(points: Points) -> None:

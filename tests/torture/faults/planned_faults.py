@@ -17,7 +17,7 @@ AT_WORK = (
     *("ImportsApiFunction", "ProductionsApiFunction", "CustodiansApiFunction", "SettleFailedChunkFunction"),
     *("SettleFailedImportFunction", "ResumeProductionsFunction", "PurgeExpiredFunction"),
 )
-# Those who are asked most under keys: an owner is late behind its claim, and the key may be another's by then.
+# Those with most requests under keys: an owner is late behind its claim, and the key may be another's by then.
 KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", "CustodyApiFunction")
 CHECKING = ("ImportChecksApiFunction", "ProfilesApiFunction")
 # They work on volumes: the first one lists, expands and deletes them.
@@ -90,7 +90,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
         yield PointFault("PublishOutboxFunction", "claim", True, nth, Action.STOP, 1.5)
     yield PointFault("ImportChunkFunction", "commit", draw.random() < 0.5, draw.randint(1, 20), Action.DIE)
     yield PointFault("ProduceFunction", "numbered", True, draw.randint(1, 4), Action.DIE)
-    yield PointFault("ProduceFunction", "told", True, draw.randint(1, 4), Action.DIE)
+    yield PointFault("ProduceFunction", "recorded", True, draw.randint(1, 4), Action.DIE)
     for function in KEYED:
         yield PointFault(function, "answered", False, draw.randint(1, 8), Action.LOSE)
     # Either at its first time: a worker that is late is missing where two have to meet.

@@ -1,4 +1,4 @@
-"""What a database server says to one client of a proxy: passed on, dropped, or kept where the proxy itself asked."""
+"""What a database server sends to a client of a proxy: passed on, dropped, or kept if the proxy sent the statement."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ def victim_of_a_real_deadlock(tortured: TorturedDatabase, connect: Connect) -> C
     return ours
 
 
-def test_a_deadlock_is_told_and_leaves_nothing_as_a_real_one_does(
-    tortured: TorturedDatabase, connect: Connect, told: list[bytes]
+def test_a_deadlock_is_reported_and_leaves_nothing_as_a_real_one_does(
+    tortured: TorturedDatabase, connect: Connect, error_packets: list[bytes]
 ) -> None:
     before = tortured.deadlocks()
     real = after(victim_of_a_real_deadlock(tortured, connect))
@@ -38,15 +38,15 @@ def test_a_deadlock_is_told_and_leaves_nothing_as_a_real_one_does(
     inject(tortured, Injection.DEADLOCK, b"UPDATE toys SET note = 'ours'")
     ours = begun(connect())
     assert number(ours, "UPDATE toys SET note = 'ours' WHERE id = 2") == 1213
-    # Whoever waited for the victim's locks has them before the victim hears of it.
+    # The transaction that waited for the victim's locks has them before the victim gets its error.
     run(connect(), "SET innodb_lock_wait_timeout = 1", "UPDATE toys SET note = 'free' WHERE id = 1")
     assert after(ours) == real == (1305, "")
-    assert told[0] == told[2], "the deadlocks; what stands between them are the SAVEPOINTs that are gone"
+    assert error_packets[0] == error_packets[2], "the deadlocks; between them are the SAVEPOINTs that are gone"
     assert tortured.proxy.injected == {Injection.DEADLOCK: 1}
 
 
 def test_a_lock_wait_that_ran_out_undoes_the_statement_alone(
-    tortured: TorturedDatabase, connect: Connect, told: list[bytes]
+    tortured: TorturedDatabase, connect: Connect, error_packets: list[bytes]
 ) -> None:
     waiting = begun(connect())
     with tortured.locked("SELECT id FROM toys WHERE id = 2 FOR UPDATE"):
@@ -60,11 +60,11 @@ def test_a_lock_wait_that_ran_out_undoes_the_statement_alone(
     assert after(ours) == real == (0, "before")
     ours.commit()
     assert notes(tortured) == ["before", ""]
-    assert told[0] == told[1]
+    assert error_packets[0] == error_packets[1]
 
 
 def test_a_server_that_turned_read_only_refuses_the_application_alone(
-    tortured: TorturedDatabase, connect: Connect, told: list[bytes]
+    tortured: TorturedDatabase, connect: Connect, error_packets: list[bytes]
 ) -> None:
     insert = "INSERT INTO toys VALUES (3, 'ours')"
     inject(tortured, Injection.READ_ONLY, b"INSERT")
@@ -81,11 +81,11 @@ def test_a_server_that_turned_read_only_refuses_the_application_alone(
     finally:
         tortured.read_only(False)
     run(real, insert)
-    assert told[0] == told[1]
+    assert error_packets[0] == error_packets[1]
 
 
-def test_a_full_table_and_a_full_disk_are_told_as_servers_tell_them(
-    tortured: TorturedDatabase, connect: Connect, told: list[bytes]
+def test_a_full_table_and_a_full_disk_are_reported_as_servers_report_them(
+    tortured: TorturedDatabase, connect: Connect, error_packets: list[bytes]
 ) -> None:
     full = connect()
     run(full, "SET max_heap_table_size = 16384", "CREATE TEMPORARY TABLE exhibits (a CHAR(255)) ENGINE = MEMORY")
@@ -95,11 +95,11 @@ def test_a_full_table_and_a_full_disk_are_told_as_servers_tell_them(
     for injection in (Injection.TABLE_FULL, Injection.DISK_FULL):
         inject(tortured, injection, b"INSERT")
         number(connect(), "INSERT INTO toys VALUES (3, '')")
-    assert told[:2] == told[2:]
+    assert error_packets[:2] == error_packets[2:]
 
 
 def test_a_packet_that_is_too_large_ends_the_connection(
-    tortured: TorturedDatabase, connect: Connect, told: list[bytes]
+    tortured: TorturedDatabase, connect: Connect, error_packets: list[bytes]
 ) -> None:
     tortured.query("SET GLOBAL max_allowed_packet = 1024")
     try:
@@ -111,11 +111,11 @@ def test_a_packet_that_is_too_large_ends_the_connection(
     ours = connect()
     assert number(ours, "INSERT INTO toys VALUES (3, '')") == first == 1153
     assert number(ours, "SELECT 1") == number(real, "SELECT 1") == 2013
-    assert told[0] == told[1]
+    assert error_packets[0] == error_packets[1]
 
 
-def test_too_many_connections_is_told_instead_of_a_greeting(
-    tortured: TorturedDatabase, connect: Connect, told: list[bytes]
+def test_too_many_connections_is_reported_instead_of_a_greeting(
+    tortured: TorturedDatabase, connect: Connect, error_packets: list[bytes]
 ) -> None:
     most = tortured.scalar("SELECT @@max_connections")
     tortured.query("SET GLOBAL max_connections = 10")
@@ -129,8 +129,8 @@ def test_too_many_connections_is_told_instead_of_a_greeting(
         with pytest.raises(pymysql.err.OperationalError):
             connect()
     run(connect(), "SELECT 1")
-    assert told == [told[0]] * 3
-    assert told[0][1:3] == (1040).to_bytes(2, "little")
+    assert error_packets == [error_packets[0]] * 3
+    assert error_packets[0][1:3] == (1040).to_bytes(2, "little")
 
 
 @pytest.mark.parametrize(
@@ -162,12 +162,12 @@ def test_only_a_commit_can_be_lost_as_a_commit(tortured: TorturedDatabase, conne
     assert number(connection, "COMMIT") == 2013
 
 
-def test_it_is_asked_in_a_thread_of_each_connection(tortured: TorturedDatabase, connect: Connect) -> None:
-    asked: list[tuple[int, bytes]] = []
-    tortured.proxy.decide = lambda text: asked.append((threading.get_ident(), text))
+def test_it_decides_in_a_thread_of_each_connection(tortured: TorturedDatabase, connect: Connect) -> None:
+    decisions: list[tuple[int, bytes]] = []
+    tortured.proxy.decide = lambda text: decisions.append((threading.get_ident(), text))
     first, second = connect(), connect()
-    asked.clear()
+    decisions.clear()
     for connection in (first, second, first):
         run(connection, "SELECT 7")
-    assert [text for _, text in asked] == [b"SELECT 7"] * 3
-    assert asked[0][0] == asked[2][0] != asked[1][0]
+    assert [text for _, text in decisions] == [b"SELECT 7"] * 3
+    assert decisions[0][0] == decisions[2][0] != decisions[1][0]

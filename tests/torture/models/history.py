@@ -143,5 +143,5 @@ class Replay:
 
 
 def _tell(pairs: Mapping[Key, tuple[object, object]]) -> str:
-    told = (f"{part} {name}: {one!r:.60}, {other!r:.60}" for (part, name), (one, other) in sorted(pairs.items()))
-    return "; ".join(told)
+    described = (f"{part} {name}: {one!r:.60}, {other!r:.60}" for (part, name), (one, other) in sorted(pairs.items()))
+    return "; ".join(described)

@@ -93,8 +93,8 @@ def test_an_overlay_records_a_date_with_all_that_is_set_with_it() -> None:
 def test_an_undo_that_brings_back_another_value_than_that_without_the_import_is_misplaced() -> None:
     first = UNDO._replace(changes={TITLE: ("two", "one")})
     assert MISPLACED in _replay([EDIT, OVERLAY, first], title="one", row_hash=None)
-    unasked = UNDO._replace(undo_no=2)
-    assert MISPLACED in _replay([EDIT, OVERLAY, unasked], title="mine", row_hash=None)
+    unexpected = UNDO._replace(undo_no=2)
+    assert MISPLACED in _replay([EDIT, OVERLAY, unexpected], title="mine", row_hash=None)
 
 
 def test_a_value_that_a_user_gave_after_the_import_is_kept_though_it_is_that_of_the_import() -> None:

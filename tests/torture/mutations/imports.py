@@ -1,7 +1,7 @@
 """What becomes of a damaged file that is imported: every record is in exactly one place, and can be had back.
 
 The handlers are the real ones, from S3's notification to the report files. What the records are is read again from the
-chunks that were registered; what the database says of them is asked in plain SQL.
+chunks that were registered; what the database has of them is read in plain SQL.
 """
 
 from __future__ import annotations

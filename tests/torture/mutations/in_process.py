@@ -48,7 +48,7 @@ def _world(database_url: str, chunk_rows: int) -> World:
         DATABASE_URL=database_url,
         CHUNK_ROWS=str(chunk_rows),
         AWS_ACCESS_KEY_ID="test",
-        AWS_SECRET_ACCESS_KEY="test",  # noqa: S106 - moto asks nobody
+        AWS_SECRET_ACCESS_KEY="test",  # noqa: S106 - moto checks no key
         AWS_DEFAULT_REGION="us-east-1",
         POWERTOOLS_TRACE_DISABLED="1",
         POWERTOOLS_METRICS_DISABLED="1",

@@ -1,7 +1,7 @@
 """What reading one small file may take: processor time, time, and memory.
 
-Guaranteed: what takes longer is interrupted, also inside a regular expression. Not guaranteed: that memory is told of a
-file which takes no more than another took before: what is looked at is the most that this process ever had.
+Guaranteed: what takes longer is interrupted, also inside a regular expression. Not guaranteed: the memory of a file
+that takes no more than another took before: what is measured is the most that this process ever had.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def bounded(processor_s: float = PROCESSOR_S, memory_bytes: int = MEMORY_BYTES) 
     """Raises ExceededError, in the main thread, where the block takes more than so much; blocks may not be nested."""
     handlers = {number: signal.signal(number, _too_long) for number in (signal.SIGPROF, signal.SIGALRM)}
     signal.setitimer(signal.ITIMER_PROF, processor_s)
-    # Whoever runs the tests may have set an alarm too.
+    # The program that runs the tests may have set an alarm too.
     theirs = signal.setitimer(signal.ITIMER_REAL, CLOCK_S)
     before = most_memory()
     try:

@@ -1,4 +1,4 @@
-"""Load files with bytes that somebody damaged: the same seed and number give the same file on every machine.
+"""Load files with damaged bytes: the same seed and number give the same file on every machine.
 
 Guaranteed: nothing here imports the application.
 Not guaranteed: that a file is worse than before; some of what is done to one leaves it sound, or as it was.

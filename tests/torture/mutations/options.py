@@ -1,4 +1,4 @@
-"""Import options that somebody damaged: other values, other types, names that there are not. Always JSON."""
+"""Damaged import options: other values, other types, unknown names. Always JSON."""
 
 from __future__ import annotations
 

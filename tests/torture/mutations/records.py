@@ -30,7 +30,7 @@ class ViolationError(Exception):
 
 
 def demand(kept: bool, otherwise: str) -> None:
-    """Raise ViolationError unless the promise is kept; unlike `assert`, also where Python is told to optimise."""
+    """Raise ViolationError unless the promise is kept; unlike `assert`, also where Python runs with -O."""
     if not kept:
         raise ViolationError(otherwise)
 

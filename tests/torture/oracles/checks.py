@@ -85,8 +85,8 @@ def _judge_summary(check: Check, result: dict[str, Any]) -> Iterator[Finding]:
     for (code, _), rows in lines.items():
         counted[code] += rows
     counted.update(each["code"] for each in check.findings if each["severity"] != "error")
-    told = Counter({each["code"]: each["count"] for each in result["findings"]})
-    yield from compare(f"the check of import {check.upload.import_id}: its summary", counted, told)
+    summary = Counter({each["code"]: each["count"] for each in result["findings"]})
+    yield from compare(f"the check of import {check.upload.import_id}: its summary", counted, summary)
 
 
 def _judge_stored(check: Check, at: Queried) -> Iterator[Finding]:

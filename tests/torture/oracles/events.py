@@ -1,4 +1,4 @@
-"""Whether every fact was told, in order, and nothing that is none."""
+"""Whether every fact was published, in order, and nothing else."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _aggregate(event: dict[str, Any]) -> tuple[str, str]:
 
 
 def _judge_stories(subscriber: Subscriber) -> Iterator[Finding]:
-    """Whoever listens hears first of all how an import or a production began, whatever was heard of it twice later."""
+    """A subscriber receives first how an import or a production began, whatever it receives twice later."""
     begun: set[tuple[str, str]] = set()
     for event in list(subscriber.heard):
         if event.get("eventType") in BEGINNINGS:
@@ -90,42 +90,42 @@ def _judge_completions(ledger: Ledger, rows: Any) -> Iterator[Finding]:
     last: dict[int, dict[str, Any]] = {}
     for row in rows:
         if row.event_type == "import.completed":
-            told = json.loads(row.payload)
-            ends[told["importId"], told["generation"]] += 1
-            last[told["importId"]] = told
+            found = json.loads(row.payload)
+            ends[found["importId"], found["generation"]] += 1
+            last[found["importId"]] = found
     for (import_id, generation), count in ends.items():
         if count > 1:
             yield Finding(DOUBLED, f"import {import_id} was completed {count} times in generation {generation}")
     for upload in ledger.uploads:
         counts = last.get(upload.import_id, {}).get("counts", {})
         if not counts:
-            yield Finding(LOST, f"nobody was told that import {upload.import_id} was completed")
+            yield Finding(LOST, f"no event says that import {upload.import_id} was completed")
         elif counts["rejected"] != len(upload.made.truth.rejected):
             yield Finding(MISPLACED, f"import {upload.import_id} was completed with {counts}")
 
 
 def _judge_productions_ends(ledger: Ledger, rows: Any) -> Iterator[Finding]:
-    """Of each production one end was told, the one that it came to."""
+    """Of each production one end was published, the one that it came to."""
     ends: dict[int, list[str]] = {production: [] for production in ledger.productions}
     for row in rows:
         if row.event_type in ("production.confirmed", "production.cancelled"):
             ends.setdefault(json.loads(row.payload)["productionId"], []).append(row.event_type)
-    for production, told in ends.items():
-        if told != [f"production.{ledger.productions.get(production)}"]:
-            kind = DOUBLED if len(told) > 1 else LOST
-            yield Finding(kind, f"production {production} is {ledger.productions.get(production)}, told was {told}")
+    for production, found in ends.items():
+        if found != [f"production.{ledger.productions.get(production)}"]:
+            kind = DOUBLED if len(found) > 1 else LOST
+            yield Finding(kind, f"production {production} is {ledger.productions.get(production)}, by events {found}")
 
 
 def _judge_warnings(ledger: Ledger, at: Queried, rows: Any) -> Iterator[Finding]:
     """Every change of a value was announced once, by code and count."""
-    told: Counter[tuple[int, str]] = Counter()
+    found: Counter[tuple[int, str]] = Counter()
     for row in rows:
         if row.event_type == "WARNING":
             event = json.loads(row.payload)
-            told[event["importId"], event["code"]] += event["count"]
+            found[event["importId"], event["code"]] += event["count"]
     for upload in ledger.uploads:
-        wanted = Counter(warning.code for record in upload.made.truth.imported for warning in record.warnings)
+        expected = Counter(warning.code for record in upload.made.truth.imported for warning in record.warnings)
         for code in ANNOUNCED:
-            if told[upload.import_id, code] != wanted[code]:
-                counts = f"{told[upload.import_id, code]} of {wanted[code]}"
+            if found[upload.import_id, code] != expected[code]:
+                counts = f"{found[upload.import_id, code]} of {expected[code]}"
                 yield Finding(MISPLACED, f"import {upload.import_id}: announced {counts} {code}")

@@ -38,8 +38,8 @@ def judge_history(at: Queried) -> Iterator[Finding]:
     """An exhibit's version is 1 and the number of its rows, with the versions from 2 on; also of a removed one."""
     for row in at.query(_GAPS):
         kind = LOST if row.changes < row.version - 1 else DOUBLED
-        told = f"{row.changes} changes from version {row.first} to {row.last}"
-        yield Finding(kind, f"exhibit {row.id} is at version {row.version} and has {told}")
+        answered = f"{row.changes} changes from version {row.first} to {row.last}"
+        yield Finding(kind, f"exhibit {row.id} is at version {row.version} and has {answered}")
     for row in at.query(_OF_NOTHING):
         yield Finding(LOST, f"exhibit {row.exhibit_id} is gone without a tombstone, and has {row.changes} changes")
 
@@ -49,7 +49,7 @@ def judge_changes(ledger: Ledger, at: Queried) -> Iterator[Finding]:
 
     Those of the case that is overlaid are judged with its overlays, those of pages with their volumes.
     """
-    expected = ledger.changes + Counter({(each, "edited"): len(told) for each, told in ledger.titles.items()})
+    expected = ledger.changes + Counter({(each, "edited"): len(answered) for each, answered in ledger.titles.items()})
     rows = at.query(
         "SELECT exhibit_id, changed.version, action, changes FROM exhibit_changes AS changed "
         "JOIN exhibits ON exhibits.id = exhibit_id JOIN cases ON cases.id = case_id "
@@ -64,11 +64,11 @@ def judge_changes(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     for kind, different in ((LOST, expected - found), (DOUBLED, found - expected)):
         if different:
             yield Finding(kind, f"changes in the history, by exhibit and action: {sorted(different.items())[:10]}")
-    for exhibit, told in ledger.titles.items():
+    for exhibit, answered in ledger.titles.items():
         mine = [row for row in rows if (row.exhibit_id, row.action) == (exhibit, "edited")]
         titles = {row.version: _read(row.changes)["fields"]["title"] for row in mine}
-        if {version: title["new"] for version, title in titles.items()} != told:
-            yield Finding(LOST, f"titles of exhibit {exhibit} were answered as {told}, and its history has {titles}")
+        if {version: title["new"] for version, title in titles.items()} != answered:
+            yield Finding(LOST, f"titles of exhibit {exhibit} were answered as {answered}; its history has {titles}")
         if any(before["new"] != after["old"] for before, after in pairwise(titles.values())):
             yield Finding(MISPLACED, f"titles of exhibit {exhibit} do not follow each other: {titles}")
 

@@ -35,7 +35,7 @@ def judge_imports(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> Ite
     known |= {each.import_id for each in ledger.overlays} | ledger.volume_imports
     extra = {row.id for row in found} - known - {ledger.base_import, *ledger.twins}
     if extra:
-        yield Finding(DOUBLED, f"imports that nobody asked for: {sorted(extra)}")
+        yield Finding(DOUBLED, f"imports without an upload: {sorted(extra)}")
     seen: dict[str, set[int]] = {}
     for upload in ledger.uploads:
         yield from _judge_import(upload, at, seen)
@@ -116,9 +116,9 @@ def _reports(upload: Upload, at: Queried, s3: S3Client, bucket: str) -> None:
     expected = error_file_of(data, truth.header_len, upload.made.spec.encoding, Form.of(upload.made), places)
     returned = _read(s3, bucket, files["rejected_rows.dat"])
     assert returned == expected, "the rejected rows are not the text of the source"
-    told = csv.DictReader(io.StringIO(_read(s3, bucket, files["report.csv"]).decode("utf-8-sig"), newline=""))
+    reported = csv.DictReader(io.StringIO(_read(s3, bucket, files["report.csv"]).decode("utf-8-sig"), newline=""))
     reasons = Counter((record.first_line, code) for record in truth.rejected for code in record.codes)
-    assert Counter((int(line["line"]), line["code"]) for line in told) == reasons, "report.csv has other reasons"
+    assert Counter((int(line["line"]), line["code"]) for line in reported) == reasons, "report.csv has other reasons"
 
 
 def _read(s3: S3Client, bucket: str, key: str) -> bytes:

@@ -94,8 +94,8 @@ def _judge_import(
         )
         got = Counter(Report(*each) for each in rows)
         # Of a chunk that a cancellation has stopped there is nothing.
-        told = Counter(reports) & got if noted.is_partial else Counter(reports)
-        yield from _compare(f"{place}: {table}", told, got)
+        expected_reports = Counter(reports) & got if noted.is_partial else Counter(reports)
+        yield from _compare(f"{place}: {table}", expected_reports, got)
 
 
 def _judge_rows(noted: Overlaying, outcome: Outcome, replays: Mapping[int, Replay]) -> Iterator[Finding]:

@@ -48,15 +48,15 @@ def _judge_rows(ledger: Ledger, last: dict[int, int], rows: Any) -> Iterator[Fin
             yield Finding(DOUBLED, f"{count} profiles have the name {name}")
     got = {row.id: _describe(row.name, row.version, json.loads(row.options), row.fingerprint) for row in rows}
     for profile, version in last.items():
-        told = ledger.profiles[profile, version]
-        expected = _describe(told["name"], version, told["options"], told["headerFingerprint"])
+        answered = ledger.profiles[profile, version]
+        expected = _describe(answered["name"], version, answered["options"], answered["headerFingerprint"])
         if profile in ledger.deleted_profiles:
             if profile in got:
                 yield Finding(MISPLACED, f"profile {profile} was deleted and is there")
         elif got.get(profile) != expected:
             yield Finding(LOST, f"profile {profile} was answered as {expected}, and is {got.get(profile)}")
     if got.keys() - last.keys():
-        yield Finding(DOUBLED, f"profiles of which no caller was told: {sorted(got.keys() - last.keys())}")
+        yield Finding(DOUBLED, f"profiles that were answered to no caller: {sorted(got.keys() - last.keys())}")
 
 
 def _describe(

@@ -1,4 +1,4 @@
-"""Whether every request had its one effect or none, by what its caller was told."""
+"""Whether every request had its one effect or none, by what its caller was answered."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def judge_requests(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> It
         yield Finding(kind if kind in KINDS else WRONG, what)
     done = (ledger.taggings, ledger.titles, ledger.custodians, ledger.custody, ledger.productions)
     if not all(done):
-        yield Finding(WRONG, f"somebody could do nothing: {[len(each) for each in done]}")
+        yield Finding(WRONG, f"a client could do nothing: {[len(each) for each in done]}")
     yield from _judge_keys(ledger, at)
     yield from _judge_taggings(ledger, at)
     yield from _judge_titles(ledger, at)
@@ -80,11 +80,11 @@ def _pairs(ledger: Ledger, at: Queried, links: str, names: str, column: str) -> 
     return {(row.exhibit_id, row.name) for row in rows}
 
 
-def _judge_pairs(what: str, told: set[tuple[int, str]], got: set[tuple[int, str]]) -> Iterator[Finding]:
-    if told - got:
-        yield Finding(LOST, f"{what} {sorted(told - got)[:10]}")
-    if got - told:
-        yield Finding(MISPLACED, f"{what} that were refused, taken off or never asked for: {sorted(got - told)[:10]}")
+def _judge_pairs(what: str, answered: set[tuple[int, str]], got: set[tuple[int, str]]) -> Iterator[Finding]:
+    if answered - got:
+        yield Finding(LOST, f"{what} {sorted(answered - got)[:10]}")
+    if got - answered:
+        yield Finding(MISPLACED, f"{what} that were refused, removed or never requested: {sorted(got - answered)[:10]}")
 
 
 def _judge_titles(ledger: Ledger, at: Queried) -> Iterator[Finding]:
@@ -120,36 +120,36 @@ def _judge_custody(ledger: Ledger, at: Queried) -> Iterator[Finding]:
         f"SELECT period_id, c.version, action, {fields} FROM custody_changes c {mine}", tenant=ledger.tenant
     )
     got = {(row.period_id, row.version): (row.action, *_span(row)) for row in changes}
-    told = {place: (action, *_told(period)) for place, (action, period) in ledger.custody.items()}
-    yield from _compared("changes of custody", told, got)
+    answered = {place: (action, *_parse_period(period)) for place, (action, period) in ledger.custody.items()}
+    yield from _compared("changes of custody", answered, got)
     left: dict[int, int] = {}
-    for period_id, version in told:
+    for period_id, version in answered:
         left[period_id] = max(left.get(period_id, 0), version)
-    living = {(p, v): told[p, v][1:] for p, v in left.items() if told[p, v][0] != "removed"}
+    living = {(p, v): answered[p, v][1:] for p, v in left.items() if answered[p, v][0] != "removed"}
     yield from _compared("periods", living, {(row.id, row.version): _span(row) for row in rows})
 
 
-def _compared(what: str, told: dict[Any, Any], got: dict[Any, Any]) -> Iterator[Finding]:
-    if told.keys() - got.keys():
-        yield Finding(LOST, f"{what}: {sorted(told.keys() - got.keys())[:10]}")
-    if got.keys() - told.keys():
-        yield Finding(DOUBLED, f"{what} that nobody was told of: {sorted(got.keys() - told.keys())[:10]}")
-    different = [place for place in told.keys() & got.keys() if told[place] != got[place]]
+def _compared(what: str, answered: dict[Any, Any], got: dict[Any, Any]) -> Iterator[Finding]:
+    if answered.keys() - got.keys():
+        yield Finding(LOST, f"{what}: {sorted(answered.keys() - got.keys())[:10]}")
+    if got.keys() - answered.keys():
+        yield Finding(DOUBLED, f"{what} that were answered to no caller: {sorted(got.keys() - answered.keys())[:10]}")
+    different = [place for place in answered.keys() & got.keys() if answered[place] != got[place]]
     if different:
         place = different[0]
-        yield Finding(MISPLACED, f"{what}: {place} was answered as {told[place]}, and is {got[place]}")
+        yield Finding(MISPLACED, f"{what}: {place} was answered as {answered[place]}, and is {got[place]}")
 
 
 def _span(row: Any) -> tuple[int, datetime, datetime]:
     return row.number, row.begin_at, row.end_at
 
 
-def _told(period: dict[str, Any]) -> tuple[int, datetime, datetime]:
-    return period["deviceId"], _moment(period["begin"]), _moment(period["end"])
+def _parse_period(period: dict[str, Any]) -> tuple[int, datetime, datetime]:
+    return period["deviceId"], _parse_timestamp(period["begin"]), _parse_timestamp(period["end"])
 
 
-def _moment(told: str | None) -> datetime:
-    return datetime.fromisoformat(told).astimezone(UTC).replace(tzinfo=None) if told else STILL_HELD
+def _parse_timestamp(text: str | None) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None) if text else STILL_HELD
 
 
 def _judge_productions(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> Iterator[Finding]:

@@ -71,7 +71,7 @@ OF_CHECKS = {
     "INSERT INTO import_profiles (tenant_id, name, version, options, created_by, updated_by) "
     "SELECT tenant_id, 'Other', 1, options, '', '' FROM import_profiles WHERE name = 'Kept'": (
         findings.DOUBLED,
-        "no caller was told",
+        "answered to no caller",
     ),
     "UPDATE exhibits SET title = file_name, file_name = title WHERE import_id = :profiled": (
         findings.MISPLACED,
@@ -86,7 +86,7 @@ OF_OVERLAYS = {
         findings.LOST,
         "by its history and as stored: fields file_name",
     ),
-    # Perhaps of the same document: what is told of it then begins with its fields.
+    # Perhaps of the same document: what is found of it then begins with its fields.
     "DELETE FROM taggings WHERE exhibit_id IN (SELECT id FROM exhibits WHERE import_id = :first) LIMIT 1": (
         findings.LOST,
         " tags ",

@@ -73,8 +73,8 @@ def test_a_version_of_a_profile_that_no_caller_was_answered_is_lost() -> None:
 
 
 def test_profiles_of_one_name_are_doubled_and_one_that_was_deleted_is_misplaced() -> None:
-    told = {"name": "Kept", "options": {"columns": {}}, "headerFingerprint": ""}
-    ledger = Ledger("tenant", profiles={(1, 1): told, (2, 1): told})
+    profile = {"name": "Kept", "options": {"columns": {}}, "headerFingerprint": ""}
+    ledger = Ledger("tenant", profiles={(1, 1): profile, (2, 1): profile})
     rows = [
         SimpleNamespace(id=number, name="Kept", version=1, options='{"columns": {}}', fingerprint="")
         for number in (1, 2)
@@ -111,7 +111,7 @@ def test_every_seed_has_faults_where_protections_act() -> None:
         "listed",
         "expanded",
         "ready",
-        "told",
+        "recorded",
         "owned",
         "answered",
     }

@@ -20,7 +20,7 @@ from tests.torture.models.stored_documents import Entry
 from tests.torture.models.undo import TakenBack, count_links_made
 from tests.torture.plans.overlays import OVERLAID_CASE
 
-LONGEST_TOLD = 900
+LONGEST_MESSAGE = 900
 COUNTS = ("restored", "removed", "kept", "links_restored")
 Kept = frozenset[tuple[str, Key | None]]
 
@@ -120,7 +120,7 @@ def _judge_document(undo: Undoing, undone: frozenset[int], replay: Replay, seen:
         is_gone = is_created and not kept
     if not any(_is_as(each, changes, kept, is_gone=is_gone, is_created=is_created) for each in expected):
         model = f"by the model {expected[-1]}"
-        yield Finding(LOST, f"{undo.name}: {stored.name}: {kept}, removed: {is_gone}; {model}"[:LONGEST_TOLD])
+        yield Finding(LOST, f"{undo.name}: {stored.name}: {kept}, removed: {is_gone}; {model}"[:LONGEST_MESSAGE])
 
 
 def _find_window(undo: Undoing, replay: Replay) -> range:
@@ -165,21 +165,21 @@ def _read_kept(at: Queried, key: Mapping[str, int]) -> dict[int, Kept]:
 
 
 def _judge_events(ledger: Ledger, undo: Undoing, at: Queried) -> Iterator[Finding]:
-    """The end of an undo was told once in each of its generations."""
+    """The end of an undo was published once in each of its generations."""
     rows = at.query(
         "SELECT payload FROM outbox_events WHERE id > :after AND aggregate_id = :id AND event_type = 'import.undone'",
         after=ledger.after_event,
         id=str(undo.import_id),
     )
-    told = Counter(json.loads(row.payload)["undoNo"] for row in rows)[undo.undo_no]
+    events = Counter(json.loads(row.payload)["undoNo"] for row in rows)[undo.undo_no]
     generation = at.query(
         "SELECT generation FROM import_undos WHERE import_id = :id AND undo_no = :no",
         id=undo.import_id,
         no=undo.undo_no,
     )[0][0]
-    if not 1 <= told <= generation:
-        kind = DOUBLED if told else LOST
-        yield Finding(kind, f"{undo.name} ended {told} times, of {generation}")
+    if not 1 <= events <= generation:
+        kind = DOUBLED if events else LOST
+        yield Finding(kind, f"{undo.name} ended {events} times, of {generation}")
 
 
 def _judge_apart(undo: Undoing, at: Queried) -> Iterator[Finding]:

@@ -142,7 +142,7 @@ def _count(outcome: RunOutcome, kind: str) -> dict[str, int]:
 
 
 def _judge_answers(outcome: RunOutcome) -> Iterator[Finding]:
-    """The figures that callers were told of files and pages, and what a check said."""
+    """The figures of files and pages that callers were answered, and those of a check."""
     run, rows, images = outcome.run, outcome.rows, outcome.images
     if run.is_check:
         # It ends with the documents that an import would refuse taken out.

@@ -23,8 +23,8 @@ def _publish_at_once(transaction: Any, _table: str, _columns: Any, rows: Any) ->
     for aggregate, place, event_type, payload in rows:
         values = {"aggregate": aggregate, "id": place, "type": event_type, "payload": payload}
         number = transaction.execute(_ADD, values).lastrowid
-        told = {**json.loads(payload), "eventType": event_type, "eventId": number, "sequence": number}
-        message = there("shell.sns:Message")(str(number), event_type, json.dumps(told), told["tenantId"])
+        document = {**json.loads(payload), "eventType": event_type, "eventId": number, "sequence": number}
+        message = there("shell.sns:Message")(str(number), event_type, json.dumps(document), document["tenantId"])
         there("shell.sns:publish_batch")([message])
 
 

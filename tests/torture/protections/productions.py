@@ -19,10 +19,10 @@ def _bates_lock() -> None:
     instead(f"{_RESERVATION}:allocate_numbers", _take)
 
 
-def _take(transaction: Any, case_id: int, wanted: Any, count: int, start_at: int | None = None) -> Any:
+def _take(transaction: Any, case_id: int, numbering: Any, count: int, start_at: int | None = None) -> Any:
     read = text("SELECT id, next_number FROM bates_sequences WHERE case_id = :case AND prefix = :prefix")
-    sequence = transaction.execute(read, {"case": case_id, "prefix": wanted.prefix}).one()
-    numbers = wanted.take(sequence.next_number, count)
+    sequence = transaction.execute(read, {"case": case_id, "prefix": numbering.prefix}).one()
+    numbers = numbering.take(sequence.next_number, count)
     write = text("UPDATE bates_sequences SET next_number = :following WHERE id = :id")
     transaction.execute(write, {"following": numbers.last + 1, "id": sequence.id})
     return there("shell.productions.bates_sequences:AllocatedNumbers")(sequence.id, numbers)
@@ -65,8 +65,8 @@ def _reserve(production_id: int) -> Any:
         production = reading.get_one(there(f"{_STEPS}:Productions"), production_id)
     prepared = there(f"{_RESERVATION}:prepare_documents")(production)
     with session() as reading:
-        wanted = there(f"{_RESERVATION}:_number_request")(production, prepared.exhibits)
-        there(f"{_RESERVATION}:ensure_sequence")(reading, production.case_id, *wanted)
+        numbering = there(f"{_RESERVATION}:_number_request")(production, prepared.exhibits)
+        there(f"{_RESERVATION}:ensure_sequence")(reading, production.case_id, *numbering)
     lock_of = there(f"{_RESERVATION}:table_insert_lock")
     with lock_of(there(f"{_RESERVATION}:get_destination_name")(production)) as lock, session() as transaction:
         production = there(f"{_STEPS}:lock_active_production")(transaction, production_id)
@@ -75,7 +75,7 @@ def _reserve(production_id: int) -> Any:
 
 
 def _end_markers() -> None:
-    """Whoever confirms or cancels does not look whether that was done: for it, the production is on its way."""
+    """A request that confirms or cancels does not look whether that was done: for it, the production is on its way."""
     instead(f"{_STEPS}:_confirm", _replayed(_confirm))
     instead(f"{_STEPS}:lock_cancelling_production", there(f"{_STATES}:lock_production"))
 
@@ -86,10 +86,10 @@ def _confirm(production_id: int) -> None:
         given = {"production_id": production_id, "status": "produced"}
         transaction.execute(there(f"{_STEPS}:_CLOSE_DOCUMENTS"), given)
         production.status = there("core.statuses:ProductionStatus").CONFIRMED
-        told = there("core.events:production_confirmed")(
+        event = there("core.events:production_confirmed")(
             production_id, production.tenant_id, production.documents, production.first_number, production.last_number
         )
-        there(f"{_STEPS}:append_events")(transaction, [told])
+        there(f"{_STEPS}:append_events")(transaction, [event])
 
 
 def _production_cancel() -> None:

@@ -1,6 +1,6 @@
 """The protections of the application that a test build can be without, each by its name.
 
-Guarantees that only processes that are told to are without one: the product knows nothing of this. A switch disables a
+Guarantees that only processes that turn one off are without it: the product knows nothing of this. A switch disables a
 mechanism as a whole; where another one would save what is lost, that is off too, and the switch says so.
 """
 

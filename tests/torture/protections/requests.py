@@ -58,17 +58,17 @@ def _exhibit_version() -> None:
 def _patch(transaction: Any, caller: Any, exhibit_id: int, _versions: object, change: Any) -> Any:
     load = there("shell.exhibits.commands:load_exhibit")
     exhibit, _ = load(transaction, caller, exhibit_id)
-    wanted = {name: getattr(change, name) for name in change.model_fields_set}
-    fields = "".join(f"{name} = :{name}, " for name in wanted)
+    changed = {name: getattr(change, name) for name in change.model_fields_set}
+    fields = "".join(f"{name} = :{name}, " for name in changed)
     statement = f"UPDATE exhibits SET {fields}row_hash = NULL, version = :read + 1 WHERE id = :id"
-    transaction.execute(text(statement), {**wanted, "id": exhibit_id, "read": exhibit.version})
-    _record_blindly(transaction, caller, exhibit, wanted)
+    transaction.execute(text(statement), {**changed, "id": exhibit_id, "read": exhibit.version})
+    _record_blindly(transaction, caller, exhibit, changed)
     return there("shell.exhibits.commands:describe_exhibit")(transaction, *load(transaction, caller, exhibit_id))
 
 
-def _record_blindly(transaction: Any, caller: Any, exhibit: Any, wanted: dict[str, Any]) -> None:
+def _record_blindly(transaction: Any, caller: Any, exhibit: Any, changed: dict[str, Any]) -> None:
     """Write the row of the version that was read, and one of another change in its place: its key protects too."""
-    changes = {"fields": {name: {"old": getattr(exhibit, name), "new": value} for name, value in wanted.items()}}
+    changes = {"fields": {name: {"old": getattr(exhibit, name), "new": value} for name, value in changed.items()}}
     transaction.execute(
         text(
             "REPLACE INTO exhibit_changes (exhibit_id, version, action, user_id, changes) "

@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from tests.torture.findings import KINDS, UNFINISHED, WRONG
 
-# What nobody may find in the data, or hear too early; that something does not end, or answers wrongly, is no loss.
+# What no caller may find in the data, or receive too early; work without an end or a wrong answer is not a loss.
 OF_DATA = frozenset(KINDS) - {UNFINISHED, WRONG}
 OR_NO_END = OF_DATA | {UNFINISHED}
 
@@ -44,7 +44,7 @@ class Switch:
     shows_as: frozenset[str] = OF_DATA
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What is not done without it, and what else is off."""
         return f"{self.what}; off too: {self.why}" if self.why else self.what
 

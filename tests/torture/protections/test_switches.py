@@ -30,10 +30,10 @@ for name in registry.SWITCHES:
     if not os.fork():
         try:
             registry.turn_off(name)
-            told = [name, switch.replaced]
+            replaced = [name, switch.replaced]
         except Exception as error:
-            told = [name, repr(error)]
-        print(json.dumps(told), flush=True)
+            replaced = [name, repr(error)]
+        print(json.dumps(replaced), flush=True)
         os._exit(0)
     os.wait()
 """
@@ -66,4 +66,4 @@ def test_the_guarantees_say_which_seed_of_forty_finds_that_it_is_off() -> None:
     """In the rows that `python -m tests.torture.hunt` prints."""
     document = (REPOSITORY / "docs" / "guarantees.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([a-z-]+) \| (.+?) \| (.+?) \| \d+ of 40 \|", document, re.MULTILINE)
-    assert sorted(rows) == sorted((name, each.told, each.rests_on) for name, each in SWITCHES.items())
+    assert sorted(rows) == sorted((name, each.description, each.rests_on) for name, each in SWITCHES.items())

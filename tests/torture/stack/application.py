@@ -17,7 +17,7 @@ from local.template.reader import Template
 from local.time_scale import TimeScale
 from tests.support.redis_server import RedisServer, private_redis
 from tests.torture.faults import injection_points
-from tests.torture.faults.controller import Conductor
+from tests.torture.faults.controller import FaultController
 from tests.torture.protections.registry import SWITCHES
 from tests.torture.stack import worker
 from tests.torture.stack.database_server import TorturedDatabase
@@ -38,7 +38,7 @@ class Arena:
     stack: LocalStack
     database: TorturedDatabase
     redis: RedisServer
-    conductor: Conductor
+    controller: FaultController
     delivery: Unruly
     subscriber: Subscriber
 
@@ -60,7 +60,7 @@ def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = 
     with ExitStack() as up:
         database = up.enter_context(TorturedDatabase(directory / "database"))
         redis = up.enter_context(private_redis())
-        conductor = up.enter_context(Conductor())
+        controller = up.enter_context(FaultController())
         delivery = Unruly()
         _migrate(database)
         _weaken(database, without)
@@ -71,7 +71,7 @@ def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = 
                     workers=2,
                     time_scale=SCALE,
                     database_url=database.url,
-                    environment=_environment(conductor, redis, without, short_leases),
+                    environment=_environment(controller, redis, without, short_leases),
                     delivery=delivery,
                     runtime_module=worker.__name__,
                 ),
@@ -79,7 +79,7 @@ def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = 
         )
         topic = stack.environment("PublishOutboxFunction")["EVENTS_TOPIC_ARN"]
         subscriber = up.enter_context(Subscriber(stack.sns, stack.sqs, topic, database))
-        yield Arena(stack, database, redis, conductor, delivery, subscriber)
+        yield Arena(stack, database, redis, controller, delivery, subscriber)
 
 
 def _migrate(database: TorturedDatabase) -> None:
@@ -112,7 +112,7 @@ def _roots() -> list[str]:
 
 
 def _environment(
-    conductor: Conductor, redis: RedisServer, without: Sequence[str], short_leases: bool
+    controller: FaultController, redis: RedisServer, without: Sequence[str], short_leases: bool
 ) -> dict[str, str]:
     return {
         "PYTHONPATH": os.pathsep.join(_roots()),
@@ -120,7 +120,7 @@ def _environment(
         "CHUNK_ROWS": str(CHUNK_ROWS),
         "SPLIT_CHECKPOINT_CHUNKS": str(CHECKPOINT_CHUNKS),
         "DB_DEADLOCK_RETRY_DELAY": "0.02",
-        injection_points.CONDUCTOR: conductor.address,
+        injection_points.CONTROLLER: controller.address,
         worker.WITHOUT: ",".join(without),
         worker.SHORT_LEASES: "1" if short_leases or any(SWITCHES[name].short_leases for name in without) else "",
     }

@@ -81,7 +81,7 @@ class TorturedDatabase:
     def query(self, statement: str, **values: Any) -> Sequence[Any]:
         """Rows of a statement past the proxy, as root and in autocommit.
 
-        A server that is away is waited for, and asked again: a statement that changes something may do so twice.
+        Waits for a server that is away and sends the statement again, so that a change may happen twice.
         """
         return self._patiently(lambda connection: _rows(connection, statement, values))
 
@@ -118,7 +118,7 @@ class TorturedDatabase:
 
     @contextmanager
     def locked(self, statement: str, **values: Any) -> Iterator[None]:
-        """For the block somebody else's transaction holds the locks of that statement."""
+        """For the block another transaction holds the locks of that statement."""
         with self._connected().execution_options(isolation_level="READ COMMITTED").begin() as connection:
             connection.execute(text(statement), values)
             yield

@@ -82,7 +82,7 @@ class Troubles:
         self.broken: list[Exception] = []
 
     def on_commit(self, count: int) -> None:
-        """Told by the conductor."""
+        """Called by the controller."""
         with self._lock:
             due = [each for each in self._left if each.nth <= count]
             self._left = [each for each in self._left if each not in due]

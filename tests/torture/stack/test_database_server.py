@@ -1,4 +1,4 @@
-"""A server that goes away and comes back keeps what it promised, and nobody sees it elsewhere than before."""
+"""A server that goes away and comes back keeps what it promised, and clients find it at the same address."""
 
 from __future__ import annotations
 

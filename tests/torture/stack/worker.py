@@ -12,7 +12,7 @@ import os
 import sys
 from datetime import timedelta
 
-from tests.torture.faults.injection_points import CONDUCTOR, Points, install
+from tests.torture.faults.injection_points import CONTROLLER, Points, install
 from tests.torture.protections.registry import turn_off
 from tests.torture.protections.switch import instead, there
 
@@ -53,7 +53,7 @@ def main() -> None:
     _quicken()
     for name in filter(None, os.environ.get(WITHOUT, "").split(",")):
         turn_off(name)
-    install(Points(os.environ[CONDUCTOR], os.environ["AWS_LAMBDA_FUNCTION_NAME"]))
+    install(Points(os.environ[CONTROLLER], os.environ["AWS_LAMBDA_FUNCTION_NAME"]))
     run(sys.argv)
 
 
