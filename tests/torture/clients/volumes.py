@@ -12,7 +12,8 @@ from tests.support.queried import Queried
 from tests.torture.clients.api_calls import Client
 from tests.torture.clients.contention import at_once
 from tests.torture.clients.users import ENDED, expect, put_to, see_to, until
-from tests.torture.models.stored_volumes import SentVolume, VolumeCourse, VolumeRun, VolumeUndo, read_documents
+from tests.torture.models.stored_documents import read_case
+from tests.torture.models.stored_volumes import SentVolume, VolumeCourse, VolumeRun, VolumeUndo
 from tests.torture.plans.volumes import IMAGES, OWN_ROWS, ROWS, VolumeCasePlan, VolumePlan
 
 # Files are declared in several requests.
@@ -159,7 +160,7 @@ class VolumeKeeper:
 
     def _undo(self, import_id: int) -> None:
         client, path = self._client, f"/imports/{import_id}/undo"
-        before = read_documents(client.ledger.tenant, self._plan.case, self._committed)
+        before = read_case(client.ledger.tenant, self._committed, self._plan.case)
         answered = until(lambda: self._accept(path), f"{path} to be accepted")
         if answered["undoNo"] is None:
             expect(client, False, "undoing an import that has changed nothing", answered)

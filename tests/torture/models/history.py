@@ -11,21 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tests.torture.findings import LOST, MISPLACED, Finding
-from tests.torture.models.overlay_rows import (
-    FIELD,
-    PROPERTY,
-    ROW_HASH,
-    Document,
-    Key,
-    Outcome,
-    Value,
-    compare,
-    create,
-    default,
-    list_companions,
-    list_stated,
-    overlay,
-)
+from tests.torture.models.fold import FIELD, PROPERTY, ROW_HASH, Document, Key, Value, compare, default
+from tests.torture.models.overlay_rows import Outcome, create, list_companions, list_stated, overlay
 from tests.torture.models.stored_documents import Entry, Stored
 from tests.torture.models.undo import TakenBack, apply, find_reason_to_stay, take_back
 

@@ -1,8 +1,7 @@
 """What the rows of an overlay do, as docs/load-files.md says it: one cell after the other, in a dictionary.
 
-Nothing of the application is imported here. A document is its values by key, which is a part of the history's JSON and
-a name in it; a property or link that the document does not have has no key. Names of custodians and tags are in lower
-case: which of several spellings is stored depends on what was imported before.
+Nothing of the application is imported here. Names of custodians and tags are in lower case: which of several spellings
+is stored depends on what was imported before.
 """
 
 from __future__ import annotations
@@ -11,12 +10,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tests.torture.models.fold import CUSTODIAN, FIELD, PROPERTY, TAG, Document, Key, Value
 from tests.torture.plans.overlays import BATES_BEGIN, CONTROL_NUMBER, OverlayPlan
 
-FIELD, PROPERTY, CUSTODIAN, TAG = PARTS = ("fields", "properties", "custodians", "tags")
-Key = tuple[str, str]
-Value = str | bool | None
-Document = Mapping[Key, Value]
 Cells = Mapping[str, str]
 
 TEXTS = {"Title": "title", "File Name": "file_name"}
@@ -26,8 +22,6 @@ NAMES = {"Custodian": CUSTODIAN, "Tags": TAG}
 FIELDS = (*TEXTS.values(), *KEYS.values(), *DATES.values(), *(f"{date}_precision" for date in DATES.values()))
 BATES: Key = (FIELD, "bates_begin")
 SOURCE: Key = (FIELD, "document_date_source")
-# Changes with every value; only the history tells the hash that the creating row had.
-ROW_HASH: Key = (FIELD, "row_hash")
 LONGEST_TEXT, LONGEST_KEY = 1_024, 255
 WHITESPACE = " \t\n\r\v\f"
 # What a cell with a date means: the date and its precision.
@@ -43,17 +37,6 @@ ZERO = "00/00/0000"
 def is_blank(cell: str) -> bool:
     """Return whether the cell has nothing but whitespace."""
     return not cell.strip(WHITESPACE)
-
-
-def default(key: Key) -> Value:
-    """Return the value of a key that a document lacks; no property has that of one that it lacks."""
-    return False if key[0] in (CUSTODIAN, TAG) else "(absent)" if key[0] == PROPERTY else None
-
-
-def compare(before: Document, after: Document) -> dict[Key, tuple[Value, Value]]:
-    """Return the old and new values of all keys that differ."""
-    pairs = {key: (before.get(key, default(key)), after.get(key, default(key))) for key in before.keys() | after.keys()}
-    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def create(cells: Cells) -> dict[Key, Value]:

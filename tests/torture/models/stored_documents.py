@@ -1,4 +1,4 @@
-"""The documents of the case that is overlaid as they are stored, each with its history.
+"""The documents of a case as they are stored, each with its history.
 
 Nothing of the application is imported here.
 """
@@ -12,19 +12,21 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tests.support.queried import Queried
-from tests.torture.models.overlay_rows import (
+from tests.torture.models.fold import (
     CUSTODIAN,
     FIELD,
+    PAGES,
     PARTS,
     PROPERTY,
     ROW_HASH,
-    SOURCE,
     TAG,
     Document,
     Key,
     Value,
+    Write,
     default,
 )
+from tests.torture.models.overlay_rows import SOURCE
 from tests.torture.plans.overlays import OVERLAID_CASE
 
 _CASE = "JOIN cases ON cases.id = e.case_id WHERE tenant_id = :tenant AND cases.name = :case"
@@ -35,7 +37,8 @@ _HISTORY = (
 _DATES = ("document_date", "date_sent")
 _EXHIBITS = (
     "SELECT e.id, control_number, import_id, line_no, version, title, file_name, bates_begin, document_date, "
-    "date_sent, document_date_source, date_precision, LOWER(HEX(row_hash)) AS row_hash, document_properties "
+    "date_sent, document_date_source, date_precision, LOWER(HEX(row_hash)) AS row_hash, page_set_id, "
+    "document_properties "
     f"FROM exhibits AS e {_CASE}"
 )
 _LINKS = {
@@ -62,6 +65,11 @@ class Entry(NamedTuple):
     def states(self, key: Key) -> bool:
         """Return whether the entry says something of a key that it does not change."""
         return key not in self.changes and (key in self.stated or key[0] in self.whole)
+
+    def describe_write(self, after: Document) -> Write:
+        """Return all that it says of the document that it has left."""
+        keys = {*self.changes, *self.stated, *(key for key in after if key[0] in self.whole)}
+        return Write(self.import_id, {key: after.get(key, default(key)) for key in keys}, self.whole)
 
 
 @dataclass
@@ -110,18 +118,18 @@ def read_case(tenant: str, at: Queried, case: str = OVERLAID_CASE) -> dict[int, 
 def _read(row: Any) -> Stored:
     values: dict[Key, Value] = {(FIELD, name): getattr(row, name) for name in ("title", "file_name", "bates_begin")}
     for position, date in enumerate(_DATES):
-        moment = getattr(row, date)
+        timestamp = getattr(row, date)
         letter = (row.date_precision or "-----")[position]
-        values[FIELD, date] = moment and moment.isoformat(" ", "microseconds")
+        values[FIELD, date] = timestamp and timestamp.isoformat(" ", "microseconds")
         values[FIELD, f"{date}_precision"] = None if letter == "-" else letter
-    values |= {SOURCE: row.document_date_source, ROW_HASH: row.row_hash}
+    values |= {SOURCE: row.document_date_source, ROW_HASH: row.row_hash, PAGES: row.page_set_id}
     values |= {(PROPERTY, name): value for name, value in json.loads(row.document_properties or "{}").items()}
     return Stored(row.id, row.control_number, row.import_id, row.line_no, row.version, values)
 
 
 def decode(changes: bytes) -> dict[Key, tuple[Value, Value]]:
     """Return the stored changes by key, names of custodians and tags in lower case."""
-    document = _parse(changes)
+    document = parse_changes(changes)
     found = {}
     for part in PARTS:
         for name, values in document.get(part, {}).items():
@@ -131,12 +139,13 @@ def decode(changes: bytes) -> dict[Key, tuple[Value, Value]]:
 
 
 def _decode_stated(stored: bytes | None) -> tuple[frozenset[Key], frozenset[str]]:
-    document = {} if stored is None else _parse(stored)
+    document = {} if stored is None else parse_changes(stored)
     keys = frozenset(_name(part, name) for part in PARTS for name in document.get(part, ()))
     return keys, frozenset(document.get("whole", ()))
 
 
-def _parse(stored: bytes) -> Any:
+def parse_changes(stored: bytes) -> Any:
+    """Return the JSON of a column of the history, which may be compressed."""
     return json.loads(stored if stored.startswith(b"{") else zlib.decompress(stored))
 
 

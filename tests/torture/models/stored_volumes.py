@@ -1,4 +1,4 @@
-"""What was done to the cases that have volumes, and their documents as they are stored, each with its history.
+"""What was done to the cases that have volumes: what was sent, imported and undone, in its order.
 
 Nothing of the application is imported here.
 """
@@ -9,18 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.support.queried import Queried
-from tests.torture.models.overlay_rows import FIELD, Key
-from tests.torture.models.stored_documents import Entry, decode
+from tests.torture.models.stored_documents import Stored
 from tests.torture.plans.volumes import IMAGES, VolumeCasePlan, VolumePlan
-
-PAGES: Key = (FIELD, "page_set_id")
-_CASE = "JOIN cases ON cases.id = e.case_id WHERE tenant_id = :tenant AND cases.name = :case"
-_EXHIBITS = f"SELECT e.id, control_number, import_id, line_no, page_set_id FROM exhibits AS e {_CASE}"
-_HISTORY = (
-    "SELECT h.exhibit_id, h.version, h.action, h.import_id, h.line_no, h.undo_no, h.changes FROM exhibit_changes AS h "
-    f"JOIN exhibits AS e ON e.id = h.exhibit_id {_CASE} ORDER BY h.exhibit_id, h.version"
-)
 
 
 @dataclass
@@ -50,24 +40,12 @@ class VolumeRun:
 
 
 @dataclass
-class StoredDocument:
-    """A document as it is stored, with its history in the order of versions; `pages` is its page set."""
-
-    id: int
-    number: str
-    import_id: int
-    line: int
-    pages: int | None
-    entries: list[Entry] = field(default_factory=list)
-
-
-@dataclass
 class VolumeUndo:
     """An undo of an import, as it was answered, and the documents of the case before it."""
 
     import_id: int
     undo_no: int
-    before: Mapping[int, StoredDocument]
+    before: Mapping[int, Stored]
     result: dict[str, Any] = field(default_factory=dict)
 
 
@@ -93,13 +71,3 @@ class VolumeCourse:
     def imports(self) -> set[int]:
         """All imports of all volumes."""
         return {import_id for run in self.runs for import_id in run.imports.values()}
-
-
-def read_documents(tenant: str, case: str, at: Queried) -> dict[int, StoredDocument]:
-    """Return the documents of a case by their ids, while nothing changes them."""
-    place = {"tenant": tenant, "case": case}
-    found = {row.id: StoredDocument(*row) for row in at.query(_EXHIBITS, **place)}
-    for exhibit, version, action, import_id, line, undo_no, changes in at.query(_HISTORY, **place):
-        if exhibit in found:
-            found[exhibit].entries.append(Entry(version, action, import_id, line, undo_no, decode(changes)))
-    return found

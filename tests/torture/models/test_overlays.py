@@ -7,21 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.torture.findings import LOST, MISPLACED
+from tests.torture.models.fold import FIELD, PROPERTY, ROW_HASH, TAG, Document, Key, compare
 from tests.torture.models.history import Course, Replay
-from tests.torture.models.overlay_rows import (
-    FIELD,
-    PROPERTY,
-    ROW_HASH,
-    SOURCE,
-    TAG,
-    Document,
-    Key,
-    compare,
-    create,
-    judge_file,
-    list_companions,
-    overlay,
-)
+from tests.torture.models.overlay_rows import SOURCE, create, judge_file, list_companions, overlay
 from tests.torture.models.stored_documents import Entry, Stored
 from tests.torture.models.undo import TakenBack, find_reason_to_stay, take_back
 from tests.torture.plans.overlays import OverlayPlan, UndoPlan, draw_steps

@@ -12,8 +12,9 @@ from typing import Any, cast
 import pytest
 
 from tests.torture.findings import DOUBLED, LOST, MISPLACED
-from tests.torture.models.stored_documents import Entry
-from tests.torture.models.stored_volumes import PAGES, SentVolume, StoredDocument, VolumeCourse, VolumeRun, VolumeUndo
+from tests.torture.models.fold import PAGES
+from tests.torture.models.stored_documents import Entry, Stored
+from tests.torture.models.stored_volumes import SentVolume, VolumeCourse, VolumeRun, VolumeUndo
 from tests.torture.models.volume_files import Link, Report, judge_images, judge_rows
 from tests.torture.models.volume_history import CaseReplay
 from tests.torture.oracles.volume_files import _judge_objects
@@ -87,7 +88,7 @@ def _replay(*entries: Entry, undone: int = 0, pages: int | None = None) -> list[
     course = VolumeCourse(VolumeCasePlan("Case", one))
     created = VolumeRun(SentVolume(replace(one, documents=()), 1, ""), False, {ROWS: 1, IMAGES: 9})
     at_once = [VolumeRun(SentVolume(each, 2, ""), False, {IMAGES: 2 + place}) for place, each in enumerate(others)]
-    stored = StoredDocument(7, "A-1", 1, 2, pages, list(entries))
+    stored = Stored(7, "A-1", 1, 2, 9, {PAGES: pages}, list(entries))
     course.steps = [[created], at_once]
     if undone:
         course.steps.append(VolumeUndo(undone, 1, {7: stored}))

@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.torture.models.overlay_rows import (
+from tests.torture.models.fold import (
     CUSTODIAN,
     FIELD,
+    PAGES,
     PROPERTY,
     ROW_HASH,
     TAG,
     Document,
     Key,
     Value,
+    Write,
     compare,
     default,
+    fold,
 )
 from tests.torture.models.stored_documents import Entry
 
@@ -34,8 +37,7 @@ class TakenBack:
 
 def apply(document: Document, entry: Entry) -> dict[Key, Value]:
     """Return the document after the entry."""
-    after = {key: new for key, (_, new) in entry.changes.items() if new != default(key) or key[0] == FIELD}
-    return {key: value for key, value in document.items() if key not in entry.changes} | after
+    return Write(entry.import_id, {key: new for key, (_, new) in entry.changes.items()}).apply(document)
 
 
 def counts(entry: Entry, undone: Collection[int]) -> bool:
@@ -48,18 +50,16 @@ def take_back(created: Document, entries: Sequence[Entry], import_id: int, undon
     known = {key for each in entries for key in each.changes} - {ROW_HASH}
     mine = [each for each in entries if each.import_id == import_id and not each.undo_no]
     last = {key: each.version for each in mine for key in known if key in each.changes or each.states(key)}
-    now, without, since = dict(created), dict(created), dict[Key, bool]()
+    now, writes, since = dict(created), list[Write](), dict[Key, bool]()
     for each in entries:
         now = apply(now, each)
         if counts(each, undone):
-            without = apply(without, each)
-            stated = {key for key in known if each.states(key)}
-            without = {key: value for key, value in without.items() if key not in stated}
-            without |= {key: now[key] for key in stated if key in now}
+            writes.append(each.describe_write(now))
             # The last of them decides whether the value was set or only stated.
             since |= {
                 key: key in each.changes for key in known if each.version > last.get(key, 0) and _names(each, key)
             }
+    without = fold(created, writes)
     changes = {key: pair for key, pair in compare(now, without).items() if key in last.keys() - since.keys()}
     restored = {key for each in entries if each.import_id == import_id and each.undo_no for key in each.changes}
     changed = {key for each in mine for key in each.changes}
@@ -79,7 +79,7 @@ def _restore_hash(
         return {}
     after = {**now, **{key: new for key, (_, new) in changes.items()}}
     named = {key for each in entries for key in each.changes if key[0] in (FIELD, PROPERTY)}
-    values = named - {ROW_HASH, (FIELD, "page_set_id")}
+    values = named - {ROW_HASH, PAGES}
     is_first = all(after.get(key, default(key)) == created.get(key, default(key)) for key in values)
     row_hash = created.get(ROW_HASH) if is_first else None
     return {} if row_hash == now.get(ROW_HASH) else {ROW_HASH: (now.get(ROW_HASH), row_hash)}

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, Finding
-from tests.torture.models.stored_documents import Entry
-from tests.torture.models.stored_volumes import PAGES, StoredDocument, VolumeCourse, VolumeRun, VolumeUndo
+from tests.torture.models.fold import PAGES
+from tests.torture.models.stored_documents import Entry, Stored
+from tests.torture.models.stored_volumes import VolumeCourse, VolumeRun, VolumeUndo
 from tests.torture.models.undo import find_reason_to_stay, take_back
 from tests.torture.models.volume_files import ImagesOutcome, RowsOutcome, judge_images, judge_rows
 from tests.torture.plans.volumes import ROWS, Document, VolumePlan
@@ -22,7 +23,7 @@ from tests.torture.plans.volumes import ROWS, Document, VolumePlan
 class Living:
     """A document that the case has at a step, and how many entries of its history the steps so far explain."""
 
-    stored: StoredDocument
+    stored: Stored
     explained: int = 0
 
     @property
@@ -70,7 +71,7 @@ class UndoOutcome:
 class CaseReplay:
     """Takes the steps; afterwards `living` are the documents that the case must have, by control number."""
 
-    def __init__(self, course: VolumeCourse, stored: Mapping[int, StoredDocument]) -> None:
+    def __init__(self, course: VolumeCourse, stored: Mapping[int, Stored]) -> None:
         self._course = course
         # Of a document that an undo has removed there is what was read before it.
         known = [each for undo in course.undos for each in undo.before.values()] + list(stored.values())
@@ -87,7 +88,7 @@ class CaseReplay:
             yield from self._undo(step) if isinstance(step, VolumeUndo) else self._import(step)
         for living in self.living.values():
             if left := living.stored.entries[living.explained :]:
-                yield Finding(DOUBLED, f"{_name(living)} has changes that nothing has made: {left[:3]}")
+                yield Finding(DOUBLED, f"{living.stored.name} has changes that nothing has made: {left[:3]}")
 
     def _import(self, runs: list[VolumeRun]) -> Iterator[Finding]:
         """Create documents, and give pages; runs that went on at once have given theirs in either order."""
@@ -112,7 +113,7 @@ class CaseReplay:
     def _create(self, run: VolumeRun, rows: RowsOutcome) -> Iterator[Finding]:
         for line, number in rows.created.items():
             stored = self._known.get((run.imports[ROWS], line))
-            if stored is None or stored.number != number:
+            if stored is None or stored.control_number != number:
                 yield Finding(LOST, f"line {line} of import {run.imports[ROWS]} has not created {number}: {stored}")
             else:
                 self.living[number] = Living(stored)
@@ -153,17 +154,17 @@ class CaseReplay:
     def _take_back(self, outcome: UndoOutcome, living: Living) -> Iterator[Finding]:
         undo = outcome.undo
         expected = take_back({PAGES: None}, living.entries, undo.import_id, self.undone)
-        outcome.kept += [(living.stored.number, code) for code, _ in expected.kept]
+        outcome.kept += [(living.stored.control_number, code) for code, _ in expected.kept]
         if not expected.changes:
             return
         outcome.restored += 1
         entry = next(iter(living.stored.entries[living.explained :]), None)
         if entry is None or (entry.import_id, entry.undo_no) != (undo.import_id, undo.undo_no):
-            yield Finding(LOST, f"undo of import {undo.import_id}: {_name(living)} keeps its pages: {entry}")
+            yield Finding(LOST, f"undo of import {undo.import_id}: {living.stored.name} keeps its pages: {entry}")
             return
         living.explained += 1
         if entry.changes != expected.changes:
-            yield Finding(MISPLACED, f"undo of import {undo.import_id}: {_name(living)}: {entry}, not {expected}")
+            yield Finding(MISPLACED, f"undo of import {undo.import_id}: {living.stored.name}: {entry}, not {expected}")
 
 
 def _explain(living: Living, places: set[tuple[int, int]]) -> Iterator[Finding]:
@@ -171,13 +172,13 @@ def _explain(living: Living, places: set[tuple[int, int]]) -> Iterator[Finding]:
     entries = living.stored.entries[living.explained : living.explained + len(places)]
     found = Counter((each.import_id or 0, each.line or 0) for each in entries)
     if missing := Counter(places) - found:
-        yield Finding(LOST, f"{_name(living)} has no pages of {sorted(missing)}, but {entries}")
+        yield Finding(LOST, f"{living.stored.name} has no pages of {sorted(missing)}, but {entries}")
     for each in entries:
         old, _ = each.changes.get(PAGES, (None, None))
         if old != living.pages:
-            yield Finding(LOST, f"{_name(living)}: {each} begins with other pages than {living.pages}")
+            yield Finding(LOST, f"{living.stored.name}: {each} begins with other pages than {living.pages}")
         if set(each.changes) != {PAGES}:
-            yield Finding(MISPLACED, f"{_name(living)}: {each} changes more than its pages")
+            yield Finding(MISPLACED, f"{living.stored.name}: {each} changes more than its pages")
             return
         living.explained += 1
 
@@ -190,7 +191,3 @@ def find_document(plan: VolumePlan, line: int) -> Document | None:
             return document
         first += plan.count_lines(document)
     return None
-
-
-def _name(living: Living) -> str:
-    return f"document {living.stored.number} ({living.stored.id})"

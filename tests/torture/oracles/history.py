@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from tests.support.queried import Queried
 from tests.torture.clients.ledger import Ledger
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, Finding
+from tests.torture.models.stored_documents import parse_changes
 from tests.torture.plans.overlays import OVERLAID_CASE
 from tests.torture.plans.volumes import VOLUME_CASES
 
@@ -66,12 +64,8 @@ def judge_changes(ledger: Ledger, at: Queried) -> Iterator[Finding]:
             yield Finding(kind, f"changes in the history, by exhibit and action: {sorted(different.items())[:10]}")
     for exhibit, answered in ledger.titles.items():
         mine = [row for row in rows if (row.exhibit_id, row.action) == (exhibit, "edited")]
-        titles = {row.version: _read(row.changes)["fields"]["title"] for row in mine}
+        titles = {row.version: parse_changes(row.changes)["fields"]["title"] for row in mine}
         if {version: title["new"] for version, title in titles.items()} != answered:
             yield Finding(LOST, f"titles of exhibit {exhibit} were answered as {answered}; its history has {titles}")
         if any(before["new"] != after["old"] for before, after in pairwise(titles.values())):
             yield Finding(MISPLACED, f"titles of exhibit {exhibit} do not follow each other: {titles}")
-
-
-def _read(changes: bytes) -> Any:
-    return json.loads(changes if changes.startswith(b"{") else zlib.decompress(changes))

@@ -12,19 +12,9 @@ from typing import Any
 from tests.support.queried import Queried
 from tests.torture.clients.ledger import Ledger, Overlaying
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
+from tests.torture.models.fold import CUSTODIAN, FIELD, ROW_HASH, TAG, Key, Value
 from tests.torture.models.history import Course, Replay
-from tests.torture.models.overlay_rows import (
-    BATES,
-    CUSTODIAN,
-    FIELD,
-    ROW_HASH,
-    TAG,
-    Key,
-    Outcome,
-    Report,
-    Value,
-    judge_file,
-)
+from tests.torture.models.overlay_rows import BATES, Outcome, Report, judge_file
 from tests.torture.models.stored_documents import Entry, Stored, read_case
 from tests.torture.oracles.imports import ENDS
 from tests.torture.oracles.undos import judge_undos

@@ -14,8 +14,8 @@ from typing import Any
 from tests.support.queried import Queried
 from tests.torture.clients.ledger import Ledger, Undoing
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
+from tests.torture.models.fold import CUSTODIAN, ROW_HASH, TAG, Key
 from tests.torture.models.history import Course, Replay
-from tests.torture.models.overlay_rows import CUSTODIAN, ROW_HASH, TAG, Key
 from tests.torture.models.stored_documents import Entry
 from tests.torture.models.undo import TakenBack, count_links_made
 from tests.torture.plans.overlays import OVERLAID_CASE

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from tests.support.queried import Queried
 from tests.torture.clients.ledger import Ledger
 from tests.torture.findings import LOST, MISPLACED, UNFINISHED, Finding, compare
-from tests.torture.models.stored_volumes import PAGES, StoredDocument, VolumeCourse, VolumeRun, read_documents
+from tests.torture.models.fold import PAGES
+from tests.torture.models.stored_documents import Stored, read_case
+from tests.torture.models.stored_volumes import VolumeCourse, VolumeRun
 from tests.torture.models.volume_files import Report, StoredPage, count_missing_pages, count_unreferenced, list_pages
 from tests.torture.models.volume_history import CaseReplay, RunOutcome, UndoOutcome, find_document
 from tests.torture.oracles.imports import ENDS
@@ -47,7 +49,7 @@ def judge_volumes(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> Ite
         yield Finding(MISPLACED, f"{orphans} pages belong to no page set")
     yield from judge_files(ledger, at, s3, bucket)
     for case, course in ledger.volumes.items():
-        stored = read_documents(ledger.tenant, case, at)
+        stored = read_case(ledger.tenant, at, case)
         replay = CaseReplay(course, stored)
         yield from replay.run()
         yield from _judge_documents(case, replay, stored)
@@ -62,12 +64,12 @@ def judge_volumes(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> Ite
             yield from _judge_undo(undo, at)
 
 
-def _judge_documents(case: str, replay: CaseReplay, stored: Mapping[int, StoredDocument]) -> Iterator[Finding]:
+def _judge_documents(case: str, replay: CaseReplay, stored: Mapping[int, Stored]) -> Iterator[Finding]:
     """The case has the documents that the steps leave, each with the pages that its history leaves."""
     expected = Counter(living.stored.id for living in replay.living.values())
     yield from compare(f"documents of {case}", expected, Counter(list(stored)))
     for number, living in replay.living.items():
-        pages = living.stored.pages
+        pages = living.stored.values[PAGES]
         if (None if pages is None else str(pages)) != living.pages:
             yield Finding(LOST, f"document {number} has page set {pages}, and {living.pages} by its history")
 

@@ -23,7 +23,7 @@ from tests.support.history import find_gaps
 from tests.support.undo_scripts import Edit, Replay, Step, Undo, loads, scripts
 from tests.support.undoing import CaseDump, dump_documents, undo
 from tests.support.world import World, empty_queues
-from tests.torture.models.overlay_rows import ROW_HASH, compare
+from tests.torture.models.fold import ROW_HASH, compare
 from tests.torture.models.stored_documents import read_case
 from tests.torture.plans.overlays import OverlayPlan
 
