@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from tests.support.queried import Queried
 from tests.torture.clients.ledger import Ledger
-from tests.torture.findings import DOUBLED, LOST, MISPLACED, Finding
+from tests.torture.findings import DOUBLED, LOST, MISPLACED, Finding, compare
 from tests.torture.models.stored_documents import parse_changes
 from tests.torture.plans.overlays import OVERLAID_CASE
 from tests.torture.plans.volumes import VOLUME_CASES
@@ -59,9 +59,7 @@ def judge_changes(ledger: Ledger, at: Queried) -> Iterator[Finding]:
         other=VOLUME_CASES[1],
     )
     found = Counter((row.exhibit_id, row.action) for row in rows)
-    for kind, different in ((LOST, expected - found), (DOUBLED, found - expected)):
-        if different:
-            yield Finding(kind, f"changes in the history, by exhibit and action: {sorted(different.items())[:10]}")
+    yield from compare("changes in the history, by exhibit and action", expected, found)
     for exhibit, answered in ledger.titles.items():
         mine = [row for row in rows if (row.exhibit_id, row.action) == (exhibit, "edited")]
         titles = {row.version: parse_changes(row.changes)["fields"]["title"] for row in mine}

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.support.queried import Queried
 from tests.torture.clients.ledger import Ledger, Overlaying
-from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
+from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding, compare
 from tests.torture.models.fold import CUSTODIAN, FIELD, ROW_HASH, TAG, Key, Value
 from tests.torture.models.history import Course, Replay
 from tests.torture.models.overlay_rows import BATES, Outcome, Report, judge_file
@@ -85,7 +85,7 @@ def _judge_import(
         got = Counter(Report(*each) for each in rows)
         # Of a chunk that a cancellation has stopped there is nothing.
         expected_reports = Counter(reports) & got if noted.is_partial else Counter(reports)
-        yield from _compare(f"{place}: {table}", expected_reports, got)
+        yield from compare(f"{place}: {table}", expected_reports, got)
 
 
 def _judge_rows(noted: Overlaying, outcome: Outcome, replays: Mapping[int, Replay]) -> Iterator[Finding]:
@@ -131,7 +131,7 @@ def _judge_requests(ledger: Ledger, documents: Mapping[int, Stored]) -> Iterator
     ]
     edited = {(exhibit, each.version): _list_new(each) for exhibit, each in entries if each.action == "edited"}
     expected = {place: _describe(given) for place, given in ledger.edits.items()}
-    yield from _compare("edits", Counter(_freeze(expected)), Counter(_freeze(edited)))
+    yield from compare("edits", Counter(_freeze(expected)), Counter(_freeze(edited)))
     given = Counter(
         (exhibit, each.action, frozenset((_LINKING[each.action][0], name.lower()) for name in each.names))
         for each in ledger.linkings
@@ -140,7 +140,7 @@ def _judge_requests(ledger: Ledger, documents: Mapping[int, Stored]) -> Iterator
     linked = Counter(
         (exhibit, each.action, frozenset(each.changes)) for exhibit, each in entries if each.action in _LINKING
     )
-    yield from _compare("taggings and custodians", given, linked)
+    yield from compare("taggings and custodians", given, linked)
     for exhibit, each in entries:
         if each.action in _LINKING and {new for _, new in each.changes.values()} != {_LINKING[each.action][1]}:
             yield Finding(MISPLACED, f"exhibit {exhibit}: {each}")
@@ -163,11 +163,3 @@ def _describe(given: Mapping[str, str]) -> dict[Key, Value]:
 
 def _freeze(edits: Mapping[tuple[int, int], Mapping[Key, Value]]) -> Iterator[tuple[Any, ...]]:
     yield from ((*place, frozenset(values.items())) for place, values in edits.items())
-
-
-def _compare(what: str, expected: Counter[Any], got: Counter[Any]) -> Iterator[Finding]:
-    """What is missing is lost; what is there more often than expected is doubled."""
-    if missing := expected - got:
-        yield Finding(LOST, f"{what}: {sorted(missing, key=repr)[:5]} are missing")
-    if more := got - expected:
-        yield Finding(DOUBLED, f"{what}: {sorted(more, key=repr)[:5]} are there and were not expected")

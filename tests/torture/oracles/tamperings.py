@@ -97,7 +97,7 @@ OF_OVERLAYS = {
     ),
     "DELETE FROM import_rejections WHERE import_id = :overlay LIMIT 1": (findings.LOST, "import_rejections"),
     "INSERT INTO import_warnings (import_id, line_no, seq, chunk_no, code, message) "
-    "VALUES (:overlay, 2, 900, 0, 'INVALID_DATE', '')": (findings.DOUBLED, "import_warnings"),
+    "VALUES (:overlay, 2, 900, 0, 'INVALID_DATE', '')": (findings.MISPLACED, "import_warnings"),
     "UPDATE exhibit_changes SET line_no = 999 WHERE import_id = :overlay AND undo_no IS NULL LIMIT 1": (
         findings.MISPLACED,
         "which is another's",
@@ -109,7 +109,7 @@ OF_OVERLAYS = {
     # Clients may have changed none of its documents: these changes are added.
     "INSERT INTO exhibit_changes (exhibit_id, version, action, user_id, changes) SELECT id, version + 1, 'tagged', '', "
     '\'{"tags": {"Never": {"old": false, "new": true}}}\' FROM exhibits WHERE import_id = :first ORDER BY id LIMIT 1': (
-        findings.DOUBLED,
+        findings.MISPLACED,
         "taggings and custodians",
     ),
     "INSERT INTO exhibit_changes (exhibit_id, version, action, user_id, changes) SELECT id, version + 2, 'edited', '', "
