@@ -20,8 +20,8 @@ from tests.torture import seeds
 from tests.torture.findings import KINDS
 from tests.torture.plans.seed import plan_of
 from tests.torture.protections.registry import SWITCHES, described
-from tests.torture.stack.application import Arena, arena
-from tests.torture.stack.run_directory import played
+from tests.torture.stack.application import TortureStack, start_stack
+from tests.torture.stack.run_directory import run_in_directory
 
 HELD, BROKEN = 0, 1
 # The stack remembers executions and objects of all seeds; a fresh one now and then keeps that small.
@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = parser().parse_args(arguments)
-    return played(lambda directory: _play(options, directory), options.keep)
+    return run_in_directory(lambda directory: _play(options, directory), options.keep)
 
 
 class Tally:
@@ -93,7 +93,9 @@ def _play(options: argparse.Namespace, directory: Path) -> int:
             left = deque(block)
             while left and not (options.until_found and tally.found):
                 # What a broken seed has left behind is not the next one's.
-                with arena(directory / f"from-{left[0]}", without=options.without, short_leases=stack % 2 == 1) as at:
+                with start_stack(
+                    directory / f"from-{left[0]}", without=options.without, short_leases=stack % 2 == 1
+                ) as at:
                     while left and _play_one(left.popleft(), at, tally, options):
                         pass
     finally:
@@ -111,7 +113,7 @@ def stack_of(seed: int) -> int:
     return (seed - 1) // SEEDS_A_STACK
 
 
-def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -> bool:
+def _play_one(seed: int, at: TortureStack, tally: Tally, options: argparse.Namespace) -> bool:
     """Whether it held."""
     began = time.monotonic()
     outcome = seeds.run(plan_of(seed, with_faults=not options.no_faults, storm=options.storm), at)

@@ -75,26 +75,26 @@ def error_packets(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
 
 @pytest.fixture(scope="session")
-def settled(migrated: dict[str, str]) -> Matrix:
+def two_tenants(migrated: dict[str, str]) -> Matrix:
     """Two tenants with one of everything, in a bucket of their own: to make them takes seconds."""
     world, names = World.create()
     with _in_place(names):
         empty_tables(world.engine)
-        made = Matrix.settled(world)
+        made = Matrix.create(world)
         world.engine.dispose()
     return made
 
 
 @pytest.fixture(scope="module")
-def matrix(settled: Matrix) -> Iterator[Matrix]:
+def matrix(two_tenants: Matrix) -> Iterator[Matrix]:
     """These two tenants, put back for the tests of a module; what is made later has ids of a third."""
-    world = settled.world
+    world = two_tenants.world
     with _in_place(world.environment):
         empty_queues()
         empty_tables(world.engine)
-        settled.kept.put_back(world.engine)
+        two_tenants.kept.put_back(world.engine)
         claim_ids(world, NEW_IDS)
-        yield settled
+        yield two_tenants
         empty_tables(world.engine)
         world.engine.dispose()
     restart_ids(world.engine)

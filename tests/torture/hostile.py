@@ -67,7 +67,7 @@ KINDS = (
 
 
 class Went(NamedTuple):
-    """What became of a file: rows, ids, the most memory beyond what there was before, and seconds."""
+    """Result of a file: rows, ids, the most memory beyond what there was before, and seconds."""
 
     rows: int
     ids: tuple[str, ...]

@@ -21,8 +21,8 @@ from tests.torture import seeds
 from tests.torture.findings import Finding
 from tests.torture.plans.seed import plan_of
 from tests.torture.protections.registry import SWITCHES, described
-from tests.torture.stack.application import arena
-from tests.torture.stack.run_directory import played
+from tests.torture.stack.application import start_stack
+from tests.torture.stack.run_directory import run_in_directory
 
 CAUGHT, NOT_CAUGHT = 0, 1
 LONGEST_EXCERPT = 160
@@ -76,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = parser().parse_args(arguments)
-    return played(lambda directory: _hunt_all(options, directory), options.keep)
+    return run_in_directory(lambda directory: _hunt_all(options, directory), options.keep)
 
 
 def _hunt_all(options: argparse.Namespace, directory: Path) -> int:
@@ -119,7 +119,7 @@ def _played(numbers: Iterable[int], directory: Path, **how: Any) -> Generator[tu
     """Each seed with what it found; what one has left behind is not the next one's."""
     left = deque(numbers)
     while left:
-        with arena(directory / f"from-{left[0]}", **how) as at:
+        with start_stack(directory / f"from-{left[0]}", **how) as at:
             findings: list[Finding] = []
             while left and not findings:
                 began, seed = time.monotonic(), left.popleft()

@@ -1,4 +1,4 @@
-"""One seed in the arena: everybody at work while the plan's faults strike, then silence, and the oracle."""
+"""One seed on the torture's stack: all clients at work while the plan's faults strike, then silence, and the oracle."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.torture.oracles.profiles import judge_profiles
 from tests.torture.oracles.requests import judge_requests
 from tests.torture.oracles.volumes import judge_volumes
 from tests.torture.plans.seed import Plan
-from tests.torture.stack.application import SCALE, Arena
+from tests.torture.stack.application import SCALE, TortureStack
 from tests.torture.stack.outages import Statements, Troubles
 
 IDLE_S = 180.0
@@ -47,15 +47,15 @@ class Outcome:
     requests: int = 0
 
 
-def run(plan: Plan, at: Arena) -> Outcome:
-    """Play the plan, once an arena, and judge what is left; the arena is as calm afterwards as it was before."""
+def run(plan: Plan, at: TortureStack) -> Outcome:
+    """Play the plan, once on a stack, and judge what is left; the stack is as calm afterwards as it was before."""
     ledger = Ledger(plan.tenant, after_event=_last_event(at))
     outcome = Outcome(ledger)
     troubles = Troubles(at.database, at.redis, plan.troubles, SCALE.factor, plan.seed)
     injected = Counter(at.database.proxy.injected)
     _begin(plan, at, troubles)
     try:
-        outcome.findings += _everybody(plan, at, ledger)
+        outcome.findings += _run_clients(plan, at, ledger)
     finally:
         _calm(at, troubles)
     outcome.struck = _struck(at, troubles, Counter(at.database.proxy.injected) - injected)
@@ -73,7 +73,7 @@ def run(plan: Plan, at: Arena) -> Outcome:
     return outcome
 
 
-def _begin(plan: Plan, at: Arena, troubles: Troubles) -> None:
+def _begin(plan: Plan, at: TortureStack, troubles: Troubles) -> None:
     at.delivery.behave(plan.seed, plan.copies)
     at.subscriber.heard.clear()
     at.subscriber.early.clear()
@@ -82,15 +82,15 @@ def _begin(plan: Plan, at: Arena, troubles: Troubles) -> None:
     at.database.proxy.decide = Statements(plan.statements).decide
 
 
-def _calm(at: Arena, troubles: Troubles) -> None:
+def _calm(at: TortureStack, troubles: Troubles) -> None:
     at.controller.disarm()
     at.database.proxy.decide = None
     at.database.proxy.too_many_connections(0)
-    troubles.settle()
+    troubles.wait_until_over()
     at.database.proxy.end_old()
 
 
-def _everybody(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Finding]:
+def _run_clients(plan: Plan, at: TortureStack, ledger: Ledger) -> Iterator[Finding]:
     """All at work; who got no answer, or an unexpected one, is a finding."""
     jobs = list(_jobs(plan, at, ledger))
     with ThreadPoolExecutor(len(jobs)) as pool:
@@ -103,7 +103,7 @@ def _everybody(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Finding]:
                 yield Finding(WRONG, f"{type(error).__name__}: {str(error)[:500]}")
 
 
-def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
+def _jobs(plan: Plan, at: TortureStack, ledger: Ledger) -> Iterator[Job]:
     stack, bucket = at.stack, at.stack.bucket
     token = stack.tokens.issue(plan.tenant, "user")
 
@@ -128,8 +128,8 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
     yield lambda: _during_overlays(Overlayer(client(90), client(89), at.database, plan.steps), client)
 
 
-def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
-    """Once there is a case to work on, everybody works on it."""
+def _at_the_base(at: TortureStack, client: Callable[[int], Client]) -> None:
+    """Once there is a case to work on, all clients work on it."""
     exhibits = users.bring_in_the_base(client(10), at.stack.s3, at.stack.bucket)
     work = [users.tag, users.correct, users.name]
     with ThreadPoolExecutor(6 + users.PRODUCTIONS) as pool:
@@ -155,7 +155,7 @@ def _during_overlays(overlayer: Overlayer, client: Callable[[int], Client]) -> N
         future.result()
 
 
-def _drain(at: Arena) -> Iterator[Finding]:
+def _drain(at: TortureStack) -> Iterator[Finding]:
     try:
         at.stack.wait_until_idle(IDLE_S)
     except TimeoutError as error:
@@ -172,17 +172,17 @@ def _drain(at: Arena) -> Iterator[Finding]:
         yield Finding(UNFINISHED, f"{count} messages lie in {queue}")
 
 
-def _all_heard(at: Arena) -> bool:
+def _all_heard(at: TortureStack) -> bool:
     times = at.subscriber.times_heard()
     last = max(times, default=0)
     return not times or last >= _last_event(at)
 
 
-def _last_event(at: Arena) -> int:
+def _last_event(at: TortureStack) -> int:
     return int(at.database.query("SELECT COALESCE(MAX(id), 0) FROM outbox_events")[0][0])
 
 
-def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
+def judge(ledger: Ledger, at: TortureStack) -> Iterator[Finding]:
     """What is wrong with what is there, by what callers sent and were answered."""
     s3, bucket = at.stack.s3, at.stack.bucket
     yield from judge_imports(ledger, at.database, s3, bucket)
@@ -198,7 +198,7 @@ def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
     yield from judge_changes(ledger, at.database)
 
 
-def _struck(at: Arena, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:
+def _struck(at: TortureStack, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:
     """Faults that really happened, by kind."""
     found = Counter(f"{each.label} {each.action.name}" for each in at.controller.struck)
     found.update({f"statement {kind.name}": count for kind, count in injected.items()})

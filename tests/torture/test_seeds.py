@@ -19,7 +19,7 @@ from tests.torture.faults.injection_points import CALLS, LABELS, Action
 from tests.torture.oracles.tamperings import list_ids, list_tamperings
 from tests.torture.plans.seed import Trouble, plan_of
 from tests.torture.plans.volumes import VolumeCasePlan
-from tests.torture.stack.application import Arena, arena
+from tests.torture.stack.application import TortureStack, start_stack
 
 # Any will do; `make torture` plays more.
 SEED, STORM = 109, 12
@@ -27,13 +27,13 @@ EVERYTHING = range(1, 201)
 
 
 @pytest.fixture(scope="module")
-def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with arena(tmp_path_factory.mktemp("arena")) as running:
+def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TortureStack]:
+    with start_stack(tmp_path_factory.mktemp("stack")) as running:
         yield running
 
 
 @pytest.mark.slow
-def test_a_seed_holds(at: Arena) -> None:
+def test_a_seed_holds(at: TortureStack) -> None:
     outcome = seeds.run(plan_of(SEED, storm=STORM), at)
     assert outcome.findings == [], f"again: python -m tests.torture --first {SEED} --seeds 1 --storm {STORM}"
     lost = [outcome.struck[f"statement {each.name}"] for each in OF_COMMITS]
@@ -45,8 +45,8 @@ def test_a_seed_holds(at: Arena) -> None:
 
 @pytest.mark.slow
 def test_the_oracle_sees_every_kind_of_violation(tmp_path: Path) -> None:
-    # An arena of its own: a dead-lettered event of it never goes out, and the next seed would wait for that.
-    with arena(tmp_path) as at:
+    # A stack of its own: a dead-lettered event of it never goes out, and the next seed would wait for that.
+    with start_stack(tmp_path) as at:
         volumes = next(each for each in (plan_of(seed).volumes for seed in EVERYTHING) if _has_zip_again(each[1]))
         outcome = seeds.run(replace(plan_of(1, with_faults=False), volumes=volumes), at)
         assert outcome.findings == []
@@ -66,7 +66,7 @@ def _has_zip_again(case: VolumeCasePlan) -> bool:
 
 
 @pytest.mark.slow
-def test_what_is_heard_of_and_is_not_there_is_early(at: Arena) -> None:
+def test_what_is_heard_of_and_is_not_there_is_early(at: TortureStack) -> None:
     at.subscriber.early.clear()
     topic = at.stack.environment("PublishOutboxFunction")["EVENTS_TOPIC_ARN"]
     message = '{"eventType": "import.completed", "eventId": 4711, "sequence": 1, "importId": 1}'
@@ -89,7 +89,7 @@ def test_every_function_that_works_may_be_struck() -> None:
 
 
 @pytest.mark.slow
-def test_undisturbed_work_visits_every_point(at: Arena) -> None:
+def test_undisturbed_work_visits_every_point(at: TortureStack) -> None:
     """A label whose statements were reworded would never strike."""
     outcome = seeds.run(plan_of(2, with_faults=False), at)
     assert outcome.findings == []

@@ -76,7 +76,7 @@ def claim_ids(world: World, ids: range) -> None:
         world.query(f"ALTER TABLE {table} AUTO_INCREMENT = {ids.start}")
 
 
-def settle(world: World, tenant: Tenant) -> Tenant:
+def create_tenant(world: World, tenant: Tenant) -> Tenant:
     """Make everything, by the API but for what no request makes: a stuck production, answers under keys."""
     for case in (SHARED_CASE, tenant.case):
         load(world, tenant, case)

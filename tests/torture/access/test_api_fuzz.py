@@ -53,7 +53,7 @@ def is_as_good_as_none(table: str, row: Row) -> bool:
 
 
 def check(request: Request, answer: HttpResponse) -> None:
-    """An answer is no failure, and a refusal says what it is."""
+    """An answer is not a failure, and a refusal says what it is."""
     outages = (b"urn:exhibit-ingest:problem:unavailable", b"urn:exhibit-ingest:problem:waking-up")
     assert answer.status < 500 or (answer.status == 503 and any(each in answer.body for each in outages))
     if answer.status < 400:

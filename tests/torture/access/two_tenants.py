@@ -13,7 +13,7 @@ from tests.support.world import World
 from tests.torture.access.attacks import NEW_IDS, Check, attacks, comparable
 from tests.torture.access.calls import ApiRequest, ApiResponse, send_as
 from tests.torture.access.table_rows import Kept, rows_about
-from tests.torture.access.tenants import Tenant, claim_ids, settle
+from tests.torture.access.tenants import Tenant, claim_ids, create_tenant
 from tests.torture.access.valid_requests import requests_of
 
 OUR_IDS, THEIR_IDS = range(1_000_000, 2_000_000), range(2_000_000, 3_000_000)
@@ -31,13 +31,13 @@ class Matrix:
     expected: dict[str, ApiResponse] = field(default_factory=dict)
 
     @classmethod
-    def settled(cls, world: World) -> Matrix:
+    def create(cls, world: World) -> Matrix:
         """Two tenants, each with ids of its own range, and what is made later with one of a third."""
         claim_ids(world, OUR_IDS)
-        ours = settle(world, Tenant("ZQACME", 2024, 7))
+        ours = create_tenant(world, Tenant("ZQACME", 2024, 7))
         alone = Kept.of(world.engine)
         claim_ids(world, THEIR_IDS)
-        theirs = settle(world, Tenant("ZQBETA", 2025, 5, more=1))
+        theirs = create_tenant(world, Tenant("ZQBETA", 2025, 5, more=1))
         claim_ids(world, NEW_IDS)
         made = cls(world, ours, theirs, Kept.of(world.engine))
         own = [Check("", each) for each in requests_of(ours)]

@@ -27,12 +27,12 @@ ACCEPT: dict[str, dict[str, Any]] = {
 class CheckingUploader(Uploader):
     """Uploads a file to be checked; if it is uploaded twice, it is imported first and checked afterwards.
 
-    `rival` is another client of the same tenant, for what two of them request at once.
+    `second` is another client of the same tenant, for what two of them request at once.
     """
 
-    def __init__(self, client: Client, rival: Client, s3: S3Client, bucket: str, file: FilePlan, at: Queried) -> None:
+    def __init__(self, client: Client, second: Client, s3: S3Client, bucket: str, file: FilePlan, at: Queried) -> None:
         super().__init__(client, s3, bucket, file, at)
-        self._rival, self._plan = rival, file.check or CheckPlan()
+        self._second, self._plan = second, file.check or CheckPlan()
 
     def _bring_in(self, upload: Upload) -> None:
         is_first = upload.case not in {each.case for each in self._client.ledger.uploads}
@@ -83,7 +83,7 @@ class CheckingUploader(Uploader):
             self._is_refused(upload, {})
         client.ledger.uploads.append(upload)
         given = ("POST", path, ACCEPT[result["status"]])
-        answers = at_once(client, self._rival, *given) if self._plan.is_run_by_two else [client.change(*given)]
+        answers = at_once(client, self._second, *given) if self._plan.is_run_by_two else [client.change(*given)]
         accepted = sum(each.status == 200 for each in answers)
         if accepted > 1:
             client.ledger.complain(f"doubled: {path} was accepted {accepted} times")

@@ -1,4 +1,4 @@
-"""Two people who ask for the same thing in the same moment, again and again: only one may get what there is once."""
+"""Two users who request the same thing at the same time, again and again: only one may get what there is once."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def upload_at_once(one: Client, other: Client) -> None:
 
 
 def at_once(one: Client, other: Client, method: str, path: str, body: Any = None, **how: Any) -> list[Answered]:
-    """Make the same request by two clients in the same moment, each under a key of its own; return both answers."""
+    """Make the same request by two clients at the same time, each under a key of its own; return both answers."""
     together = threading.Barrier(2)
     with ThreadPoolExecutor(2) as pool:
         answers = [

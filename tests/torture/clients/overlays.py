@@ -31,11 +31,11 @@ _CHANGED = (
 class Overlayer:
     """Takes the steps of the plan, each to its end before the next one, and notes what was there around each.
 
-    `rival` is another client of the same tenant, for an undo that two request at once.
+    `second` is another client of the same tenant, for an undo that two request at once.
     """
 
-    def __init__(self, client: Client, rival: Client, committed: Queried, plan: Sequence[Step]) -> None:
-        self._client, self._rival, self._committed, self._plan = client, rival, committed, plan
+    def __init__(self, client: Client, second: Client, committed: Queried, plan: Sequence[Step]) -> None:
+        self._client, self._second, self._committed, self._plan = client, second, committed, plan
         self._imports: list[int] = []
         self.has_ended = threading.Event()
         self.exhibits: list[int] = []
@@ -107,7 +107,7 @@ class Overlayer:
             self._request(import_id, {}, is_by_two=plan.is_by_two)
             return
         with ThreadPoolExecutor(1) as pool:
-            uploaded = pool.submit(self._upload, self._rival, plan.beside)
+            uploaded = pool.submit(self._upload, self._second, plan.beside)
             self._request(import_id, {})
         self._end(uploaded.result())
 
@@ -133,7 +133,7 @@ class Overlayer:
     def _is_accepted(self, path: str, body: dict[str, Any], is_by_two: bool) -> list[Answered]:
         """Return the answers, or nothing while another import runs."""
         request = ("POST", path, body)
-        answers = at_once(self._client, self._rival, *request) if is_by_two else [self._client.change(*request)]
+        answers = at_once(self._client, self._second, *request) if is_by_two else [self._client.change(*request)]
         refused = [each for each in answers if each.status == 409]
         expect(self._client, all(each.status in (200, 202, 409) for each in answers), "undoing", answers)
         return [] if refused else answers

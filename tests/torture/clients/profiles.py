@@ -1,4 +1,4 @@
-"""Users who create, replace and delete mapping profiles in the same moment, and one who imports with them."""
+"""Users who create, replace and delete mapping profiles at the same time, and one who imports with them."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Uploader:
         self._client, self._s3, self._bucket, self._file, self._committed = client, s3, bucket, file, committed
 
     def run(self) -> None:
-        """Until everything of the file is settled."""
+        """Until the import of the file has ended."""
         made = generate(self._file.spec)
         for _ in range(1 + self._file.is_twice):
             self._bring_in(Upload(self._file.case, made, self._file.is_twice))
@@ -153,7 +153,7 @@ def bring_in_the_base(client: Client, s3: S3Client, bucket: str) -> list[int]:
 
 
 def tag(client: Client, exhibits: list[int], actor: int) -> None:
-    """Tags of one's own and one that everybody gives; some are taken off again, and one request must do nothing."""
+    """Tags of one's own and one that all give; some are taken off again, and one request must do nothing."""
     ledger, draw = client.ledger, client.draw
     for turn in range(4):
         chosen = draw.sample(exhibits, draw.randint(1, len(exhibits)))

@@ -25,10 +25,10 @@ PATIENT_LOOKS = 20
 
 
 class VolumeKeeper:
-    """Does with a case what the plan says, step by step; `rival` is another client of the same tenant."""
+    """Does with a case what the plan says, step by step; `second` is another client of the same tenant."""
 
-    def __init__(self, client: Client, rival: Client, committed: Queried, plan: VolumeCasePlan) -> None:
-        self._client, self._rival, self._committed, self._plan = client, rival, committed, plan
+    def __init__(self, client: Client, second: Client, committed: Queried, plan: VolumeCasePlan) -> None:
+        self._client, self._second, self._committed, self._plan = client, second, committed, plan
         self._course = VolumeCourse(plan)
         client.ledger.volumes[plan.case] = self._course
 
@@ -91,7 +91,7 @@ class VolumeKeeper:
     def _import_by_two(self, sent: SentVolume) -> None:
         """Have the import requested by two at once: one is accepted, unless it has ended when the other one comes."""
         place = ("POST", f"/volumes/{sent.volume_id}/import", _build_request(sent, False))
-        answers = at_once(self._client, self._rival, *place)
+        answers = at_once(self._client, self._second, *place)
         statuses = sorted(each.status for each in answers)
         expect(self._client, statuses in ([200, 409], [200, 200]), "importing a volume at once", answers)
         accepted = statuses.count(200)
@@ -128,7 +128,7 @@ class VolumeKeeper:
 
     def _overlay(self) -> None:
         """Have two volumes of images checked, and then run at once: they replace pages of the same documents."""
-        clients = (self._client, self._rival)
+        clients = (self._client, self._second)
         with ThreadPoolExecutor(2) as pool:
             sent = list(pool.map(self._send, clients, self._plan.overlays))
             checked = list(pool.map(self._check, clients, sent))

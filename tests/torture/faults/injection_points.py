@@ -209,7 +209,7 @@ def _around_calls(points: Points) -> None:
 
 
 def faulty(action: Action | None, operation: str, given: dict[str, Any], call: Callable[[dict[str, Any]], Any]) -> Any:
-    """The call, with the action; what the client's own retries could have mended is past them."""
+    """The call, with the action; what the client's own retries could have corrected is past them."""
     if action is Action.FAIL:
         raise _error("InternalError", 500, operation)
     if action is Action.THROTTLE:

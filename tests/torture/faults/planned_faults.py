@@ -214,6 +214,6 @@ def draw_point(draw: random.Random) -> PointFault:
     # Behind its answer a worker has no time-out: it would hang until the next invocation's.
     is_before = label == "begin" or action in calls or (label, action) == ("acknowledge", Action.HANG)
     is_after = draw.random() < 0.5 and not is_before
-    # Past the leases, or a moment.
+    # Past the leases, or a short time.
     seconds = draw.choice((0.2, 1.0, 3.0)) if action is Action.STOP else 0.0
     return PointFault(function, label, is_after, draw.randint(1, 8), action, seconds)

@@ -25,7 +25,7 @@ PROTOTYPES = (
     *("__class__", "__proto__", "constructor", "toString", "hasOwnProperty", "__init__", "prototype", "valueOf"),
     *("__dict__", "self", "None", "undefined", "NaN", "id", "length", "items", "keys", "version", "metadata"),
 )
-# Nothing to see, or not where it is: NULs, controls, marks of direction, joiners, spaces of other kinds, what is no
+# Nothing to see, or not where it is: NULs, controls, marks of direction, joiners, spaces of other kinds, what is not
 # character, and one letter under many accents.
 INVISIBLE = (
     *("a\0b", "\0", "a\0", "\x01", "\x1b[31mred", "\x7f", "a\x85b", "a\u2028b", "a\u2029b", "\u202etxt.exe\u202c"),

@@ -126,8 +126,11 @@ def _records(world: World, import_id: int, data: bytes) -> tuple[Layout, list[So
 
 def _check_counts(world: World, import_id: int, got: Accounts, records: int) -> None:
     counts = got.counts
-    settled = counts["imported"] + counts["unchanged"] + counts["updated"] + counts["rejected"]
-    demand(counts["rows_seen"] == settled == records, f"{counts['rows_seen']} seen, {settled} settled, {records} read")
+    total = counts["imported"] + counts["unchanged"] + counts["updated"] + counts["rejected"]
+    demand(
+        counts["rows_seen"] == total == records,
+        f"{counts['rows_seen']} seen, {accounted} kept, {records} read",
+    )
     demand(counts["imported"] == len(got.exhibits), "more or fewer exhibits than were counted")
     demand(counts["warnings"] == len(got.warned), "more or fewer warnings than were counted")
     chunks = summed_over_chunks(world, import_id)
@@ -143,7 +146,7 @@ def _check_partition(got: Accounts, records: Sequence[SourceRecord]) -> int:
     rejected = {each.line for each in got.rejected}
     demand(len(lines) == len(records), "two records have one line")
     demand(not rejected & got.exhibits.keys(), "a line is imported and rejected")
-    demand(rejected | got.exhibits.keys() <= lines, "a line of an exhibit or a rejection is no record's")
+    demand(rejected | got.exhibits.keys() <= lines, "a line of an exhibit or a rejection does not belong to a record")
     demand(len(rejected) == got.counts["rejected"], "more or fewer lines are rejected than were counted")
     return len(lines - rejected - got.exhibits.keys())
 

@@ -137,10 +137,10 @@ def _check_lines(returned: bytes, opening: Opening, layout: Layout, rejected: Se
     lines = [find_original_line(each, again) for each in records]
     demand(lines == [each.line_no for each in rejected], f"the rejected rows have the lines {lines}")
     for was, now in zip(rejected, records, strict=True):
-        fitted, fits = (
+        coerced, fits = (
             each.grammar.has_expected_cells(record.cells or []) for each, record in ((layout, was), (again, now))
         )
-        demand(fitted == fits, f"line {was.line_no} has the number of cells in one of the two files alone")
+        demand(coerced == fits, f"line {was.line_no} has the number of cells in one of the two files alone")
         theirs, ours = was.cells or [], now.cells or []
         at = ours.index(line_cell(was.line_no), len(theirs) - layout.grammar.spare_cell)
         same = [*ours[:at], *ours[at + 1 :]] == theirs

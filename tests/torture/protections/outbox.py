@@ -30,10 +30,10 @@ def _publish_at_once(transaction: Any, _table: str, _columns: Any, rows: Any) ->
 
 def _mark_last() -> None:
     def marking_first(publish: Any) -> Any:
-        def marked(claimed: Any) -> Any:
+        def marked(leased: Any) -> Any:
             accepted = there("shell.outbox.leases:PublishResult").ACCEPTED
-            there("shell.outbox.relay:record_results")(claimed, {event.id: accepted for event in claimed.events})
-            return publish(claimed)
+            there("shell.outbox.relay:record_results")(leased, {event.id: accepted for event in leased.events})
+            return publish(leased)
 
         return marked
 

@@ -22,7 +22,7 @@ from tests.torture.protections.registry import SWITCHES
 from tests.torture.stack import worker
 from tests.torture.stack.database_server import TorturedDatabase
 from tests.torture.stack.subscriber import Subscriber
-from tests.torture.stack.unordered_queues import Unruly
+from tests.torture.stack.unordered_queues import UnorderedQueues
 
 # Half an hour is some seconds; work takes its time, also on a busy machine.
 SCALE = TimeScale(factor=0.002, shortest_timeout=10.0)
@@ -32,14 +32,14 @@ CHECKPOINT_CHUNKS = 2
 
 
 @dataclass
-class Arena:
+class TortureStack:
     """What is running."""
 
     stack: LocalStack
     database: TorturedDatabase
     redis: RedisServer
     controller: FaultController
-    delivery: Unruly
+    delivery: UnorderedQueues
     subscriber: Subscriber
 
     def dead_letters(self) -> dict[str, int]:
@@ -55,13 +55,13 @@ class Arena:
 
 
 @contextmanager
-def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = False) -> Iterator[Arena]:
+def start_stack(directory: Path, *, without: Sequence[str] = (), short_leases: bool = False) -> Iterator[TortureStack]:
     """Everything up, for the block, in a directory of its own; `without` names protections that are off."""
     with ExitStack() as up:
         database = up.enter_context(TorturedDatabase(directory / "database"))
         redis = up.enter_context(private_redis())
         controller = up.enter_context(FaultController())
-        delivery = Unruly()
+        delivery = UnorderedQueues()
         _migrate(database)
         _weaken(database, without)
         stack = up.enter_context(
@@ -79,7 +79,7 @@ def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = 
         )
         topic = stack.environment("PublishOutboxFunction")["EVENTS_TOPIC_ARN"]
         subscriber = up.enter_context(Subscriber(stack.sns, stack.sqs, topic, database))
-        yield Arena(stack, database, redis, controller, delivery, subscriber)
+        yield TortureStack(stack, database, redis, controller, delivery, subscriber)
 
 
 def _migrate(database: TorturedDatabase) -> None:

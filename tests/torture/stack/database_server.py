@@ -102,7 +102,7 @@ class TorturedDatabase:
         self.proxy.outage(False)
 
     def read_only(self, on: bool) -> None:
-        """Turn the server read-only for everybody but administrators, or back."""
+        """Turn the server read-only for all but administrators, or back."""
         self.query(f"SET GLOBAL read_only = {int(on)}")
 
     def kill_connections(self, share: float, chance: random.Random) -> int:

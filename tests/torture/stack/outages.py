@@ -68,7 +68,7 @@ def _can_befall(injection: Injection, statement: bytes) -> bool:
 
 
 class Troubles:
-    """Begins each when its commit comes; `settle` waits until all are over and everything is as it was."""
+    """Begins each when its commit comes; `wait_until_over` waits until all are over and everything is as it was."""
 
     def __init__(
         self, database: TorturedDatabase, redis: RedisServer, faults: Sequence[TroubleFault], scale: float, seed: int
@@ -91,7 +91,7 @@ class Troubles:
                 self._threads.append(thread)
                 thread.start()
 
-    def settle(self) -> None:
+    def wait_until_over(self) -> None:
         """Nothing begins any more; raises what went wrong with a trouble itself."""
         with self._lock:
             self._left, threads = [], list(self._threads)

@@ -12,7 +12,7 @@ from local.errors import LocalError
 NOT_RUN, INTERRUPTED = 2, 130
 
 
-def played(play: Callable[[Path], int], keep: Path | None) -> int:
+def run_in_directory(play: Callable[[Path], int], keep: Path | None) -> int:
     """The exit code of `play`, in the directory to be kept or in one that is gone afterwards; 2 where nothing ran.
 
     A directory that is not empty is refused: what other seeds left there would be taken for violations.

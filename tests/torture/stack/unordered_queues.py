@@ -11,7 +11,7 @@ from local.event_sources.sqs_events import Message
 from local.template.model import EventSource
 
 
-class Unruly:
+class UnorderedQueues:
     """Every message up to `copies` times, shuffled; the number and the seed may change while it delivers."""
 
     window = 20

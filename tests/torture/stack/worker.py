@@ -25,11 +25,11 @@ SCALED = {
     "shell.outbox.relay:SAFE_S": 1.0,
     "shell.deadline:MARGIN_S": 0.5,
     "shell.utils.idempotency:MARGIN_S": 0.5,
-    # The time-out of the function, as the arena has it.
+    # The time-out of the function, as the stack has it.
     "shell.imports.start:SPLITTING_S": 10,
     "shell.imports.failed_imports:FAILING_S": 3,
     "shell.utils.redis_client:OPEN_S": 0.3,
-    # Longer than the arena's time-out of an invocation.
+    # Longer than the stack's time-out of an invocation.
     "shell.productions.executions:QUIET_FOR": timedelta(seconds=12),
 }
 
