@@ -129,7 +129,7 @@ def _check_counts(world: World, import_id: int, got: Accounts, records: int) -> 
     total = counts["imported"] + counts["unchanged"] + counts["updated"] + counts["rejected"]
     demand(
         counts["rows_seen"] == total == records,
-        f"{counts['rows_seen']} seen, {accounted} kept, {records} read",
+        f"{counts['rows_seen']} seen, {total} kept, {records} read",
     )
     demand(counts["imported"] == len(got.exhibits), "more or fewer exhibits than were counted")
     demand(counts["warnings"] == len(got.warned), "more or fewer warnings than were counted")
