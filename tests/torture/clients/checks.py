@@ -9,7 +9,7 @@ from tests.torture.clients.api_calls import Client
 from tests.torture.clients.contention import at_once
 from tests.torture.clients.ledger import Check, Upload
 from tests.torture.clients.users import ENDED, Uploader, expect, see_to
-from tests.torture.oracles.checks import count_written
+from tests.torture.models.written_rows import count_written
 from tests.torture.plans.load_files import CheckPlan, FilePlan
 
 if TYPE_CHECKING:

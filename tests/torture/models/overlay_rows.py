@@ -154,7 +154,7 @@ class Report(NamedTuple):
 
     line: int
     code: str
-    column: str | None
+    column: str | None = None
 
 
 @dataclass

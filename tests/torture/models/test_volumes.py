@@ -13,9 +13,10 @@ import pytest
 
 from tests.torture.findings import DOUBLED, LOST, MISPLACED
 from tests.torture.models.fold import PAGES
+from tests.torture.models.overlay_rows import Report
 from tests.torture.models.stored_documents import Entry, Stored
 from tests.torture.models.stored_volumes import SentVolume, VolumeCourse, VolumeRun, VolumeUndo
-from tests.torture.models.volume_files import Link, Report, judge_images, judge_rows
+from tests.torture.models.volume_files import Link, judge_images, judge_rows
 from tests.torture.models.volume_history import CaseReplay
 from tests.torture.oracles.volume_files import _judge_objects
 from tests.torture.plans.volumes import (

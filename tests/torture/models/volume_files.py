@@ -10,16 +10,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tests.torture.models.overlay_rows import Report
 from tests.torture.plans.volumes import IMAGES, LOAD_FILE, ROWS, Document, FilePath, Page, Row, VolumePlan
 
 NATIVE, TEXT = "native", "text"
-
-
-class Report(NamedTuple):
-    """A rejection or warning of a line."""
-
-    line: int
-    code: str
 
 
 class Link(NamedTuple):

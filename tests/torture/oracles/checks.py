@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tests.support.queried import Queried
 from tests.torture.clients.ledger import Check, Ledger
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding, compare
+from tests.torture.models.written_rows import count_written
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-# Tables whose rows name the import that wrote them. The split writes the warnings about the whole file, of line 0.
-WRITTEN = ("exhibits", "custodians", "tags", "import_rejections", "import_warnings WHERE line_no > 0 AND")
 # What a check finds and an import does not look for.
 OF_CHECKS_ALONE = ("BATES_", "PARENT_", "FAMILY_", "NATIVE_", "DATE_", "NAME_SIMILAR", "ID_SIMILAR")
 # Findings of the end of a check are numbered from a multiple of it, by the attempt that found them.
@@ -36,17 +35,6 @@ class Found(NamedTuple):
     line: int
     column: str | None
     message: str
-
-
-def count_written(at: Queried, import_id: int) -> dict[str, int]:
-    """Return how many rows an import has written into tables that a check must not write to; empty without any."""
-    written = {}
-    for table in WRITTEN:
-        condition = table if "WHERE" in table else f"{table} WHERE"
-        count = at.query(f"SELECT COUNT(*) FROM {condition} import_id = :id", id=import_id)[0][0]
-        if count:
-            written[table.split()[0]] = int(count)
-    return written
 
 
 def judge_checks(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> Iterator[Finding]:

@@ -14,9 +14,10 @@ from tests.support.queried import Queried
 from tests.torture.clients.ledger import Ledger
 from tests.torture.findings import LOST, MISPLACED, UNFINISHED, Finding, compare
 from tests.torture.models.fold import PAGES
+from tests.torture.models.overlay_rows import Report
 from tests.torture.models.stored_documents import Stored, read_case
 from tests.torture.models.stored_volumes import VolumeCourse, VolumeRun
-from tests.torture.models.volume_files import Report, StoredPage, count_missing_pages, count_unreferenced, list_pages
+from tests.torture.models.volume_files import StoredPage, count_missing_pages, count_unreferenced, list_pages
 from tests.torture.models.volume_history import CaseReplay, RunOutcome, UndoOutcome, find_document
 from tests.torture.oracles.imports import ENDS
 from tests.torture.oracles.volume_files import judge_files
