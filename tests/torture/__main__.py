@@ -17,11 +17,11 @@ from pathlib import Path
 from benchmarks.arguments import number
 from benchmarks.output import run_command
 from tests.torture import seeds
-from tests.torture.arena import Arena, arena
 from tests.torture.findings import KINDS
-from tests.torture.plan import plan_of
-from tests.torture.playing import played
-from tests.torture.switches import SWITCHES, described
+from tests.torture.plans.seed import plan_of
+from tests.torture.protections.registry import SWITCHES, described
+from tests.torture.stack.application import TortureStack, start_stack
+from tests.torture.stack.run_directory import run_in_directory
 
 HELD, BROKEN = 0, 1
 # The stack remembers executions and objects of all seeds; a fresh one now and then keeps that small.
@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="PROTECTION",
         help="turn a protection off, in the test build alone; they are listed below",
     )
-    made.add_argument("--until-found", action="store_true", help="stop at the first violation, which is what is wanted")
+    made.add_argument("--until-found", action="store_true", help="stop at the first violation, if one is expected")
     made.add_argument("--storm", type=number(0, 1_000), default=0, help="more deadlocks and lost COMMITs of each seed")
     made.add_argument("--no-faults", action="store_true", help="the same work, undisturbed")
     made.add_argument("--keep", type=Path, help="a directory for logs and data that is kept; default: none is")
@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = parser().parse_args(arguments)
-    return played(lambda directory: _play(options, directory), options.keep)
+    return run_in_directory(lambda directory: _play(options, directory), options.keep)
 
 
 class Tally:
@@ -77,7 +77,7 @@ class Tally:
         self.found.update(each.kind for each in outcome.findings)
         self.struck.update(outcome.struck)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The last line."""
         violations = ", ".join(f"{self.found[kind]} {kind}" for kind in KINDS)
         return (
@@ -93,13 +93,15 @@ def _play(options: argparse.Namespace, directory: Path) -> int:
             left = deque(block)
             while left and not (options.until_found and tally.found):
                 # What a broken seed has left behind is not the next one's.
-                with arena(directory / f"from-{left[0]}", without=options.without, short_leases=stack % 2 == 1) as at:
+                with start_stack(
+                    directory / f"from-{left[0]}", without=options.without, short_leases=stack % 2 == 1
+                ) as at:
                     while left and _play_one(left.popleft(), at, tally, options):
                         pass
     finally:
         for kind, count in sorted(tally.struck.items()):
             print(f"{count:6} {kind}", file=sys.stderr)
-        print(tally.told())
+        print(tally.describe())
     return BROKEN if tally.found else HELD
 
 
@@ -111,7 +113,7 @@ def stack_of(seed: int) -> int:
     return (seed - 1) // SEEDS_A_STACK
 
 
-def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -> bool:
+def _play_one(seed: int, at: TortureStack, tally: Tally, options: argparse.Namespace) -> bool:
     """Whether it held."""
     began = time.monotonic()
     outcome = seeds.run(plan_of(seed, with_faults=not options.no_faults, storm=options.storm), at)

@@ -15,11 +15,11 @@ from tests.support.application.cleared_caches import forget_caches
 from tests.support.application.driver import World, empty_queues
 from tests.support.database.counted_database import until
 from tests.support.database.empty_tables import empty_tables, restart_ids
-from tests.torture.access_attacks import NEW_IDS
-from tests.torture.access_matrix import Matrix
-from tests.torture.access_tenants import claim_ids
-from tests.torture.plain_clients import Connect
-from tests.torture.tortured_database import TorturedDatabase
+from tests.torture.access.attacks import NEW_IDS
+from tests.torture.access.tenants import claim_ids
+from tests.torture.access.two_tenants import Matrix
+from tests.torture.stack.database_clients import Connect
+from tests.torture.stack.database_server import TorturedDatabase
 
 
 @pytest.fixture(scope="package")
@@ -61,7 +61,7 @@ def connect(tortured: TorturedDatabase) -> Iterator[Connect]:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+def error_packets(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The packets of the errors that clients got."""
     packets: list[bytes] = []
     raising = pymysql.err.raise_mysql_exception
@@ -75,26 +75,26 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
 
 @pytest.fixture(scope="session")
-def settled(migrated: dict[str, str]) -> Matrix:
+def two_tenants(migrated: dict[str, str]) -> Matrix:
     """Two tenants with one of everything, in a bucket of their own: to make them takes seconds."""
     world, names = World.create()
     with _in_place(names):
         empty_tables(world.engine)
-        made = Matrix.settled(world)
+        made = Matrix.create(world)
         world.engine.dispose()
     return made
 
 
 @pytest.fixture(scope="module")
-def matrix(settled: Matrix) -> Iterator[Matrix]:
+def matrix(two_tenants: Matrix) -> Iterator[Matrix]:
     """These two tenants, put back for the tests of a module; what is made later has ids of a third."""
-    world = settled.world
+    world = two_tenants.world
     with _in_place(world.environment):
         empty_queues()
         empty_tables(world.engine)
-        settled.kept.put_back(world.engine)
+        two_tenants.kept.put_back(world.engine)
         claim_ids(world, NEW_IDS)
-        yield settled
+        yield two_tenants
         empty_tables(world.engine)
         world.engine.dispose()
     restart_ids(world.engine)

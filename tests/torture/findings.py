@@ -21,12 +21,12 @@ class Finding(NamedTuple):
 
 
 def asserted(kind: str, what: str, check: Callable[[], object]) -> Iterator[Finding]:
-    """The check's assertion as a finding, if it fails; one without a message is told by its source."""
+    """The check's assertion as a finding, if it fails; one without a message is described by its source line."""
     try:
         check()
     except (AssertionError, KeyError, IndexError, ValueError) as error:
-        told = str(error) or traceback.extract_tb(error.__traceback__)[-1].line or ""
-        yield Finding(kind, f"{what}: {type(error).__name__}: {' '.join(told.split())[:600]}")
+        message = str(error) or traceback.extract_tb(error.__traceback__)[-1].line or ""
+        yield Finding(kind, f"{what}: {type(error).__name__}: {' '.join(message.split())[:600]}")
 
 
 def compare(what: str, expected: Counter[Any], got: Counter[Any]) -> Iterator[Finding]:

@@ -67,7 +67,7 @@ KINDS = (
 
 
 class Went(NamedTuple):
-    """What became of a file: rows, ids, the most memory beyond what there was before, and seconds."""
+    """Result of a file: rows, ids, the most memory beyond what there was before, and seconds."""
 
     rows: int
     ids: tuple[str, ...]
@@ -108,12 +108,12 @@ def without_a_line_end(size: int) -> str:
 
 def wrong(kind: Kind, went: Went) -> str:
     """What is not as it has to be; nothing where all is."""
-    told = []
+    problems = []
     if (went.rows, went.ids) != (kind.rows, kind.ids):
-        told.append(f"{went.rows} rows and the ids {went.ids}, not {kind.rows} and {kind.ids}")
+        problems.append(f"{went.rows} rows and the ids {went.ids}, not {kind.rows} and {kind.ids}")
     if went.memory > kind.memory:
-        told.append(f"{went.memory:,} bytes of memory")
-    return "; ".join(told)
+        problems.append(f"{went.memory:,} bytes of memory")
+    return "; ".join(problems)
 
 
 def _in_a_process(job: tuple[Kind, int]) -> Went:
@@ -129,9 +129,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # A process of its own for each, since the most memory that one ever had never falls.
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for kind, went in zip(KINDS, pool.imap(_in_a_process, [(kind, size) for kind in KINDS]), strict=True):
-            told = wrong(kind, went)
-            bad = bad or bool(told)
-            print(f"{kind.name}: {went.seconds:.1f} s, {went.memory // MEGABYTE} MB; {told or 'as it has to be'}")
+            problems = wrong(kind, went)
+            bad = bad or bool(problems)
+            print(f"{kind.name}: {went.seconds:.1f} s, {went.memory // MEGABYTE} MB; {problems or 'as it has to be'}")
     print(f"{len(KINDS)} files with a record of {size // MEGABYTE:,} MB: {'violations' if bad else 'no violation'}")
     return int(bad)
 

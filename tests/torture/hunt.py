@@ -18,14 +18,14 @@ from typing import Any
 
 from benchmarks.output import run_command
 from tests.torture import seeds
-from tests.torture.arena import arena
 from tests.torture.findings import Finding
-from tests.torture.plan import plan_of
-from tests.torture.playing import played
-from tests.torture.switches import SWITCHES, described
+from tests.torture.plans.seed import plan_of
+from tests.torture.protections.registry import SWITCHES, described
+from tests.torture.stack.application import start_stack
+from tests.torture.stack.run_directory import run_in_directory
 
 CAUGHT, NOT_CAUGHT = 0, 1
-LONGEST_TOLD = 160
+LONGEST_EXCERPT = 160
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Caught:
     def row(self, most: int) -> str:
         """A line of the table."""
         switch = SWITCHES[self.name]
-        begins = f"| {self.name} | {switch.told} | {switch.rests_on} |"
+        begins = f"| {self.name} | {switch.description} | {switch.rests_on} |"
         if self.finding is None:
             return f"{begins} not within {most} | | |"
-        told = self.finding.what.replace("|", "/").replace("\n", " ")[:LONGEST_TOLD]
-        return f"{begins} {self.seed} of {most} | {self.finding.kind} | {told} |"
+        excerpt = self.finding.what.replace("|", "/").replace("\n", " ")[:LONGEST_EXCERPT]
+        return f"{begins} {self.seed} of {most} | {self.finding.kind} | {excerpt} |"
 
 
 HEAD = "| protection | without it | rests on | caught by seed | kind | what was found |"
@@ -76,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = parser().parse_args(arguments)
-    return played(lambda directory: _hunt_all(options, directory), options.keep)
+    return run_in_directory(lambda directory: _hunt_all(options, directory), options.keep)
 
 
 def _hunt_all(options: argparse.Namespace, directory: Path) -> int:
@@ -119,7 +119,7 @@ def _played(numbers: Iterable[int], directory: Path, **how: Any) -> Generator[tu
     """Each seed with what it found; what one has left behind is not the next one's."""
     left = deque(numbers)
     while left:
-        with arena(directory / f"from-{left[0]}", **how) as at:
+        with start_stack(directory / f"from-{left[0]}", **how) as at:
             findings: list[Finding] = []
             while left and not findings:
                 began, seed = time.monotonic(), left.popleft()

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 
 from benchmarks.arguments import number
 from benchmarks.output import run_command
-from tests.torture.image_judging import judge
-from tests.torture.image_mutations import image_file
-from tests.torture.mutated_bounds import bounded, most_memory
+from tests.torture.mutations.image_files import image_file
+from tests.torture.mutations.image_reading import judge
+from tests.torture.mutations.limits import bounded, most_memory
 
-SHOWN, STEP = 20, 5_000
+MOST_PRINTED, STEP = 20, 5_000
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Tally:
                 self.counts += judge(file, seed)
         except Exception as error:
             self.violations += 1
-            if self.violations <= SHOWN:
+            if self.violations <= MOST_PRINTED:
                 print(
                     f"file {which} ({', '.join(file.done)}): {type(error).__name__}: {str(error)[:600]}",
                     file=sys.stderr,

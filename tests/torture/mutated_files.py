@@ -21,16 +21,16 @@ from typing import TypeVar
 from benchmarks.arguments import add_server, number
 from benchmarks.output import run_command
 from tests.support.application.driver import World
-from tests.torture.habits import HabitFile, HabitWriter, compare
-from tests.torture.mutated_bounds import PROCESSOR_S, bounded, most_memory
-from tests.torture.mutated_checks import agreed
-from tests.torture.mutated_imports import imported
-from tests.torture.mutated_parsing import parse
-from tests.torture.mutations import Mutated, Mutator
-from tests.torture.worlds import own_world
+from tests.torture.mutations.checks import agreed
+from tests.torture.mutations.csv_dialects import HabitFile, HabitWriter, compare
+from tests.torture.mutations.imports import imported
+from tests.torture.mutations.in_process import own_world
+from tests.torture.mutations.limits import PROCESSOR_S, bounded, most_memory
+from tests.torture.mutations.load_files import Mutated, Mutator
+from tests.torture.mutations.parsing import parse
 
 WITHIN_S = {"parser": PROCESSOR_S, "imports": 20.0, "checks": 40.0}
-SHOWN, CHUNK_ROWS = 20, 7
+MOST_PRINTED, CHUNK_ROWS = 20, 7
 AnyFile = TypeVar("AnyFile", Mutated, HabitFile)
 STEP = {"parser": 5_000, "imports": 100, "checks": 100}
 
@@ -52,7 +52,7 @@ class Tally:
                 self.counts += judge(file)
         except Exception as error:
             self.violations += 1
-            if self.violations <= SHOWN:
+            if self.violations <= MOST_PRINTED:
                 _tell(self.seed, file, error)
 
 
@@ -145,12 +145,12 @@ def _described(file: Mutated) -> str:
 
 def _summary(parser: Tally, whole: Tally) -> str:
     read, ended = parser.counts, whole.counts
-    settled = ended["imported"] + ended["unchanged"] + ended["updated"] + ended["rejected"]
+    accounted = ended["imported"] + ended["unchanged"] + ended["updated"] + ended["rejected"]
     bad = parser.violations + whole.violations
     return (
         f"{parser.files:,} mutated files through the parser: {read['refused']:,} refused with a reason, "
         f"{read['rows']:,} rows seen, {read['accounted']:,} accounted for; {whole.files:,} through the whole import: "
-        f"{ended['failed']:,} failed with a reason, {ended['rows_seen']:,} rows seen, {settled:,} settled "
+        f"{ended['failed']:,} failed with a reason, {ended['rows_seen']:,} rows seen, {accounted:,} accounted for "
         f"({ended['imported']:,} imported, {ended['unchanged']:,} unchanged, {ended['rejected']:,} rejected); "
         f"{most_memory() // 1_000_000} MB at most; {bad} violations"
     )

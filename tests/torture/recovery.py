@@ -30,14 +30,14 @@ from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
 from tests.support.imports.accounting import assert_accounted
 from tests.torture.findings import MISPLACED, UNFINISHED, Finding, asserted
-from tests.torture.tortured_database import TorturedDatabase
+from tests.torture.stack.database_server import TorturedDatabase
 
 SCALE = TimeScale(0.05, shortest_timeout=60)
 ROWS, CHUNK_ROWS, FEWEST_CHUNKS = 600, 2, 100
 READ_ONLY_S, PATIENCE_S, LOOK_S = 2.0, 120.0, 0.005
 KILLED, ENDED, READ_ONLY = FAULTS = ("SIGKILL", "SIGTERM", f"read-only for {READ_ONLY_S:.0f} s")
 FAULTY = (FaultKind.MISSING_ID, FaultKind.DUPLICATE_ID, FaultKind.INVALID_DATE)
-SETTLED = "SELECT COUNT(*) FROM import_chunks WHERE status = 'done'"
+COUNT_DONE = "SELECT COUNT(*) FROM import_chunks WHERE status = 'done'"
 PENDING = (
     "SELECT COUNT(*) FROM import_chunks c JOIN imports i ON i.id = c.import_id "
     "WHERE c.status = 'pending' AND i.status = 'running'"
@@ -76,8 +76,8 @@ class Ordeal:
             self._feed()
             self._pause.wait(self._draw.uniform(0.2, 1.0))
             began = time.monotonic()
-            settled, writable = self._strike(fault)
-            if self._until(partial(self._more_than, settled), f"a chunk after {fault}"):
+            done, writable = self._strike(fault)
+            if self._until(partial(self._more_than, done), f"a chunk after {fault}"):
                 now = time.monotonic()
                 self.recovered.append(Recovered(fault, now - began, now - writable))
 
@@ -97,12 +97,12 @@ class Ordeal:
         if fault == READ_ONLY:
             self.database.read_only(True)
             self._pause.wait(READ_ONLY_S)
-            settled = self._count(SETTLED)
+            done = self._count(COUNT_DONE)
             self.database.read_only(False)
-            return settled, time.monotonic()
+            return done, time.monotonic()
         self.database.restart(kill=fault == KILLED)
         writable = time.monotonic()
-        return self._count(SETTLED), writable
+        return self._count(COUNT_DONE), writable
 
     def _feed(self) -> None:
         """See to it that there are chunks to come."""
@@ -123,8 +123,8 @@ class Ordeal:
     def _ended(self, case: str) -> bool:
         return [row.status for row in self.database.query(IMPORTS, case=case)] == ["completed_with_rejections"]
 
-    def _more_than(self, settled: int) -> bool:
-        return self._count(SETTLED) > settled
+    def _more_than(self, done: int) -> bool:
+        return self._count(COUNT_DONE) > done
 
     def _count(self, statement: str) -> int:
         return int(self.database.scalar(statement))
@@ -157,7 +157,7 @@ def ordeal(directory: Path, seed: int, rows: int = ROWS) -> Iterator[Ordeal]:
         yield Ordeal(stack, database, seed, rows)
 
 
-def told(recovered: Sequence[Recovered]) -> str:
+def format_table(recovered: Sequence[Recovered]) -> str:
     """The table: rounds and percentiles of each fault, by what is counted from."""
     rows = []
     for fault, since in product(FAULTS, ("after_fault", "after_writable")):
@@ -190,7 +190,7 @@ def _measure(rounds: int, seed: int) -> int:
         f"{len(under.made)} imports of {records:,} records, {failed} invocations failed and were made again; "
         f"{len(under.findings)} violations"
     )
-    print(told(under.recovered), ended, sep="\n")
+    print(format_table(under.recovered), ended, sep="\n")
     return FAILED if under.findings else DONE
 
 

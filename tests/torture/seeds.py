@@ -1,4 +1,4 @@
-"""One seed in the arena: everybody at work while the plan's faults strike, then silence, and the oracle."""
+"""One seed on the torture's stack: all clients at work while the plan's faults strike, then silence, and the oracle."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
-from tests.torture import actors
-from tests.torture.arena import SCALE, Arena
-from tests.torture.checking import CheckingUploader
-from tests.torture.checks_oracle import judge_checks
-from tests.torture.clients import Client, NeverAnsweredError
-from tests.torture.events_oracle import judge_events
-from tests.torture.faulty_proxy import Injection
+from tests.torture.clients import users
+from tests.torture.clients.api_calls import Client, NeverAnsweredError
+from tests.torture.clients.checks import CheckingUploader
+from tests.torture.clients.contention import rush, upload_at_once
+from tests.torture.clients.custody import hand_on
+from tests.torture.clients.ledger import ROWS, Ledger
+from tests.torture.clients.overlays import Overlayer, edit, link
+from tests.torture.clients.profiles import import_with_profile, keep_profiles
+from tests.torture.clients.volumes import VolumeKeeper
+from tests.torture.faults.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
-from tests.torture.handing_on import hand_on
-from tests.torture.history_oracle import judge_changes, judge_history
-from tests.torture.imports_oracle import judge_control_numbers, judge_imports, judge_twins
-from tests.torture.ledger import ROWS, Ledger
-from tests.torture.overlaying import Overlayer, edit, link
-from tests.torture.overlays_oracle import judge_overlays
-from tests.torture.plan import Plan
-from tests.torture.profiles_oracle import judge_profiles
-from tests.torture.profiling import import_with_profile, keep_profiles
-from tests.torture.requests_oracle import judge_requests
-from tests.torture.rush import rush, upload_at_once
-from tests.torture.troubles import Statements, Troubles
-from tests.torture.volume_sending import VolumeKeeper
-from tests.torture.volumes_oracle import judge_volumes
+from tests.torture.oracles.checks import judge_checks
+from tests.torture.oracles.events import judge_events
+from tests.torture.oracles.history import judge_changes, judge_history
+from tests.torture.oracles.imports import judge_control_numbers, judge_imports, judge_twins
+from tests.torture.oracles.overlays import judge_overlays
+from tests.torture.oracles.profiles import judge_profiles
+from tests.torture.oracles.requests import judge_requests
+from tests.torture.oracles.volumes import judge_volumes
+from tests.torture.plans.seed import Plan
+from tests.torture.stack.application import SCALE, TortureStack
+from tests.torture.stack.outages import Statements, Troubles
 
 IDLE_S = 180.0
 Job = Callable[[], None]
@@ -47,15 +47,15 @@ class Outcome:
     requests: int = 0
 
 
-def run(plan: Plan, at: Arena) -> Outcome:
-    """Play the plan, once an arena, and judge what is left; the arena is as calm afterwards as it was before."""
+def run(plan: Plan, at: TortureStack) -> Outcome:
+    """Play the plan, once on a stack, and judge what is left; the stack is as calm afterwards as it was before."""
     ledger = Ledger(plan.tenant, after_event=_last_event(at))
     outcome = Outcome(ledger)
     troubles = Troubles(at.database, at.redis, plan.troubles, SCALE.factor, plan.seed)
     injected = Counter(at.database.proxy.injected)
     _begin(plan, at, troubles)
     try:
-        outcome.findings += _everybody(plan, at, ledger)
+        outcome.findings += _run_clients(plan, at, ledger)
     finally:
         _calm(at, troubles)
     outcome.struck = _struck(at, troubles, Counter(at.database.proxy.injected) - injected)
@@ -63,7 +63,7 @@ def run(plan: Plan, at: Arena) -> Outcome:
     try:
         outcome.findings += judge(ledger, at)
     except Exception as error:
-        # What is not finished need not be comparable; what is known is told all the same.
+        # What is not finished need not be comparable; what is known is reported all the same.
         outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
     outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads) + ROWS * len(ledger.twins)
     outcome.records += sum(check.upload.made.truth.rows_seen for check in ledger.checks if not check.is_run)
@@ -73,25 +73,25 @@ def run(plan: Plan, at: Arena) -> Outcome:
     return outcome
 
 
-def _begin(plan: Plan, at: Arena, troubles: Troubles) -> None:
+def _begin(plan: Plan, at: TortureStack, troubles: Troubles) -> None:
     at.delivery.behave(plan.seed, plan.copies)
     at.subscriber.heard.clear()
     at.subscriber.early.clear()
-    at.conductor.arm(plan.points)
-    at.conductor.on_commit = troubles.on_commit
+    at.controller.arm(plan.points)
+    at.controller.on_commit = troubles.on_commit
     at.database.proxy.decide = Statements(plan.statements).decide
 
 
-def _calm(at: Arena, troubles: Troubles) -> None:
-    at.conductor.disarm()
+def _calm(at: TortureStack, troubles: Troubles) -> None:
+    at.controller.disarm()
     at.database.proxy.decide = None
     at.database.proxy.too_many_connections(0)
-    troubles.settle()
+    troubles.wait_until_over()
     at.database.proxy.end_old()
 
 
-def _everybody(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Finding]:
-    """All at work; who got no answer, or one that nobody can expect, is a finding."""
+def _run_clients(plan: Plan, at: TortureStack, ledger: Ledger) -> Iterator[Finding]:
+    """All at work; who got no answer, or an unexpected one, is a finding."""
     jobs = list(_jobs(plan, at, ledger))
     with ThreadPoolExecutor(len(jobs)) as pool:
         for future in [pool.submit(job) for job in jobs]:
@@ -103,7 +103,7 @@ def _everybody(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Finding]:
                 yield Finding(WRONG, f"{type(error).__name__}: {str(error)[:500]}")
 
 
-def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
+def _jobs(plan: Plan, at: TortureStack, ledger: Ledger) -> Iterator[Job]:
     stack, bucket = at.stack, at.stack.bucket
     token = stack.tokens.issue(plan.tenant, "user")
 
@@ -115,7 +115,7 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
         if file.check:
             yield CheckingUploader(client(number), client(70 + number), *given).run
         else:
-            yield actors.Uploader(client(number), *given).run
+            yield users.Uploader(client(number), *given).run
     yield lambda: _at_the_base(at, client)
     for number in (20, 21):
         yield partial(hand_on, client(number))
@@ -128,17 +128,17 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
     yield lambda: _during_overlays(Overlayer(client(90), client(89), at.database, plan.steps), client)
 
 
-def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
-    """Once there is a case to work on, everybody works on it."""
-    exhibits = actors.bring_in_the_base(client(10), at.stack.s3, at.stack.bucket)
-    work = [actors.tag, actors.correct, actors.name]
-    with ThreadPoolExecutor(6 + actors.PRODUCTIONS) as pool:
+def _at_the_base(at: TortureStack, client: Callable[[int], Client]) -> None:
+    """Once there is a case to work on, all clients work on it."""
+    exhibits = users.bring_in_the_base(client(10), at.stack.s3, at.stack.bucket)
+    work = [users.tag, users.correct, users.name]
+    with ThreadPoolExecutor(6 + users.PRODUCTIONS) as pool:
         futures = [
             pool.submit(does, client(30 + 10 * place + turn), exhibits, turn)
             for place, does in enumerate(work)
             for turn in range(2)
         ]
-        futures += [pool.submit(actors.produce, client(60 + turn), turn) for turn in range(actors.PRODUCTIONS)]
+        futures += [pool.submit(users.produce, client(60 + turn), turn) for turn in range(users.PRODUCTIONS)]
     for future in futures:
         future.result()
 
@@ -155,15 +155,15 @@ def _during_overlays(overlayer: Overlayer, client: Callable[[int], Client]) -> N
         future.result()
 
 
-def _drain(at: Arena) -> Iterator[Finding]:
+def _drain(at: TortureStack) -> Iterator[Finding]:
     try:
         at.stack.wait_until_idle(IDLE_S)
     except TimeoutError as error:
         yield Finding(UNFINISHED, str(error)[:800])
     actors_done = "SELECT COUNT(*) FROM outbox_events WHERE published <> 1"
     try:
-        actors.until(lambda: at.database.query(actors_done)[0][0] == 0, "all events published")
-        actors.until(lambda: _all_heard(at), "all events heard")
+        users.until(lambda: at.database.query(actors_done)[0][0] == 0, "all events published")
+        users.until(lambda: _all_heard(at), "all events heard")
     except NeverAnsweredError as error:
         yield Finding(UNFINISHED, str(error))
     if at.subscriber.broken:
@@ -172,18 +172,18 @@ def _drain(at: Arena) -> Iterator[Finding]:
         yield Finding(UNFINISHED, f"{count} messages lie in {queue}")
 
 
-def _all_heard(at: Arena) -> bool:
+def _all_heard(at: TortureStack) -> bool:
     times = at.subscriber.times_heard()
     last = max(times, default=0)
     return not times or last >= _last_event(at)
 
 
-def _last_event(at: Arena) -> int:
+def _last_event(at: TortureStack) -> int:
     return int(at.database.query("SELECT COALESCE(MAX(id), 0) FROM outbox_events")[0][0])
 
 
-def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
-    """What is wrong with what is there, by what callers put in and were told."""
+def judge(ledger: Ledger, at: TortureStack) -> Iterator[Finding]:
+    """What is wrong with what is there, by what callers sent and were answered."""
     s3, bucket = at.stack.s3, at.stack.bucket
     yield from judge_imports(ledger, at.database, s3, bucket)
     yield from judge_control_numbers(ledger, at.database)
@@ -198,9 +198,9 @@ def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
     yield from judge_changes(ledger, at.database)
 
 
-def _struck(at: Arena, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:
+def _struck(at: TortureStack, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:
     """Faults that really happened, by kind."""
-    found = Counter(f"{each.label} {each.action.name}" for each in at.conductor.struck)
+    found = Counter(f"{each.label} {each.action.name}" for each in at.controller.struck)
     found.update({f"statement {kind.name}": count for kind, count in injected.items()})
     found.update(f"server {each.name}" for each in troubles.begun)
     return found

@@ -1,4 +1,4 @@
-"""Input that means harm to whoever reads it carelessly comes out as any other: kept as it is, or back with a reason."""
+"""Input that harms a careless reader comes out as any other: kept as it is, or back with a reason."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from core.load_file.rows import parse_row
 from tests.support.api.client import Client
 from tests.support.application.driver import World
 from tests.torture.hostile import KINDS, MEGABYTE, MEMORY, REFUSED, Kind, Went, blocks, split, without_a_line_end, wrong
-from tests.torture.hostile_values import ALIKE, BEYOND, FIELDS, VALUES, table
-from tests.torture.mutated_bounds import bounded
-from tests.torture.mutated_imports import accounted, deliver
+from tests.torture.mutations.hostile_values import ALIKE, BEYOND, FIELDS, VALUES, table
+from tests.torture.mutations.imports import accounted, deliver
+from tests.torture.mutations.limits import bounded
 from tests.unit.core.file_reading import read_file
 
 SIZE = 20 * MEGABYTE

@@ -14,8 +14,8 @@ from core.imports.uploads import build_options_key
 from shell.aws import clients
 from tests.support.application.driver import World, call
 from tests.support.imports.error_file_reference import LINE_COLUMN, line_cell
-from tests.torture.hostile_values import FORMULAS, table
-from tests.torture.mutated_bounds import bounded
+from tests.torture.mutations.hostile_values import FORMULAS, table
+from tests.torture.mutations.limits import bounded
 
 GOOD = b"Control Number,Title\nA-1,one\nA-2,two\n,none\n"
 EVALUATED = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
@@ -86,7 +86,7 @@ def report_of(world: World, files: dict[str, bytes], name: str, statement: str) 
     return [([*row], line) for row, line in zip(rows, lines, strict=True)]
 
 
-def shown(value: Any) -> str:
+def as_text(value: Any) -> str:
     """What a spreadsheet is to be given for a value: the same, with an apostrophe where it would calculate."""
     text = value.decode() if isinstance(value, bytes) else "" if value is None else str(value)
     return "'" + text if text.startswith(EVALUATED) else text
@@ -105,7 +105,7 @@ def test_no_cell_of_a_report_is_calculated_and_each_can_be_had_back(world: World
     pairs = report_of(world, files, "report.csv", rejections + "ORDER BY line_no, seq")
     pairs += report_of(world, files, "warnings.csv", warnings + "ORDER BY line_no, seq")
     for held, line in pairs:
-        assert [shown(value) for value in held] == line[: len(held)]
+        assert [as_text(value) for value in held] == line[: len(held)]
         assert not [cell for cell in line if cell.startswith(EVALUATED)]
     calculating = {cell for _, line in pairs for cell in line if cell.startswith("'")}
     assert {formula[0] for formula in FORMULAS} <= {cell[1] for cell in calculating}

@@ -16,10 +16,10 @@ from core.image_load_file.page_lines import ImageFileKind, LineError, SkippedLin
 from core.image_load_file.splitter import ImageSplitter, RejectedRange
 from core.load_file.split_state import Chunk
 from tests.torture import image_files
-from tests.torture.image_judging import judge
-from tests.torture.image_mutations import image_file
-from tests.torture.mutated_bounds import bounded
-from tests.torture.mutated_rows import ViolationError
+from tests.torture.mutations.image_files import image_file
+from tests.torture.mutations.image_reading import judge
+from tests.torture.mutations.limits import bounded
+from tests.torture.mutations.records import ViolationError
 
 FILES = 200
 

@@ -24,14 +24,15 @@ from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.results import RowResults
 from shell.settings import settings
 from tests.support.application.driver import World
-from tests.torture import mutated_bounds, mutated_files
-from tests.torture.access_rows import Kept
-from tests.torture.mutated_bounds import ExceededError, bounded
-from tests.torture.mutated_checks import agreed
-from tests.torture.mutated_imports import Imported, accounted, imported, run_import
-from tests.torture.mutated_parsing import parse
-from tests.torture.mutated_rows import ViolationError
-from tests.torture.mutations import DAMAGES, Mutated, Mutator
+from tests.torture import mutated_files
+from tests.torture.access.table_rows import Kept
+from tests.torture.mutations import limits
+from tests.torture.mutations.checks import agreed
+from tests.torture.mutations.imports import Imported, accounted, imported, run_import
+from tests.torture.mutations.limits import ExceededError, bounded
+from tests.torture.mutations.load_files import DAMAGES, Mutated, Mutator
+from tests.torture.mutations.parsing import parse
+from tests.torture.mutations.records import ViolationError
 
 FILES, IMPORTS, CHECKS = 300, 14, 8
 
@@ -182,7 +183,7 @@ def test_what_takes_too_long_or_too_much_is_found_out(monkeypatch: pytest.Monkey
     with pytest.raises(ExceededError, match="processor"):
         endless()
     # What this process had before is whatever other tests took.
-    monkeypatch.setattr(mutated_bounds, "most_memory", iter((5_000_000, 7_000_000)).__next__)
+    monkeypatch.setattr(limits, "most_memory", iter((5_000_000, 7_000_000)).__next__)
     with pytest.raises(ExceededError, match="2,000,000 bytes of memory more"), bounded(memory_bytes=1_000_000):
         pass
 
@@ -205,6 +206,6 @@ def test_the_command_ends_with_the_figures_and_says_how_to_see_a_violation_again
     assert capsys.readouterr().out.startswith("60 mutated files through the parser: ")
     monkeypatch.setattr(mutated_files, "parse", lambda file: parse(file, reader=padding))
     assert mutated_files.main(["--files", "60", "--imports", "0", "--habits", "60", "--seed", "5"]) == 1
-    told = capsys.readouterr().err
-    assert "ViolationError" in told
-    assert "python -m tests.torture.mutated_files --seed 5 --only " in told
+    printed = capsys.readouterr().err
+    assert "ViolationError" in printed
+    assert "python -m tests.torture.mutated_files --seed 5 --only " in printed

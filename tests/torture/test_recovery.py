@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.torture.recovery import FAULTS, ordeal, told
+from tests.torture.recovery import FAULTS, format_table, ordeal
 
 
 @pytest.mark.slow
@@ -17,4 +17,4 @@ def test_an_import_goes_on_after_every_fault(tmp_path: Path) -> None:
     assert under.findings == []
     assert [each.fault for each in under.recovered] == list(FAULTS)
     assert all(0 < each.after_writable < each.after_fault for each in under.recovered)
-    assert all(fault in told(under.recovered) for fault in FAULTS)
+    assert all(fault in format_table(under.recovered) for fault in FAULTS)

@@ -13,13 +13,13 @@ import pytest
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.template.reader import Template
 from tests.torture import findings, seeds
-from tests.torture.actors import until
-from tests.torture.arena import Arena, arena
-from tests.torture.faulty_proxy import OF_COMMITS, Injection
-from tests.torture.plan import Trouble, plan_of
-from tests.torture.points import CALLS, LABELS, Action
-from tests.torture.tamperings import list_ids, list_tamperings
-from tests.torture.volume_plans import VolumeCasePlan
+from tests.torture.clients.users import until
+from tests.torture.faults.faulty_proxy import OF_COMMITS, Injection
+from tests.torture.faults.injection_points import CALLS, LABELS, Action
+from tests.torture.oracles.tamperings import list_ids, list_tamperings
+from tests.torture.plans.seed import Trouble, plan_of
+from tests.torture.plans.volumes import VolumeCasePlan
+from tests.torture.stack.application import TortureStack, start_stack
 
 # Any will do; `make torture` plays more.
 SEED, STORM = 109, 12
@@ -27,13 +27,13 @@ EVERYTHING = range(1, 201)
 
 
 @pytest.fixture(scope="module")
-def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with arena(tmp_path_factory.mktemp("arena")) as running:
+def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TortureStack]:
+    with start_stack(tmp_path_factory.mktemp("stack")) as running:
         yield running
 
 
 @pytest.mark.slow
-def test_a_seed_holds(at: Arena) -> None:
+def test_a_seed_holds(at: TortureStack) -> None:
     outcome = seeds.run(plan_of(SEED, storm=STORM), at)
     assert outcome.findings == [], f"again: python -m tests.torture --first {SEED} --seeds 1 --storm {STORM}"
     lost = [outcome.struck[f"statement {each.name}"] for each in OF_COMMITS]
@@ -45,8 +45,8 @@ def test_a_seed_holds(at: Arena) -> None:
 
 @pytest.mark.slow
 def test_the_oracle_sees_every_kind_of_violation(tmp_path: Path) -> None:
-    # An arena of its own: a dead-lettered event of it never goes out, and the next seed would wait for that.
-    with arena(tmp_path) as at:
+    # A stack of its own: a dead-lettered event of it never goes out, and the next seed would wait for that.
+    with start_stack(tmp_path) as at:
         volumes = next(each for each in (plan_of(seed).volumes for seed in EVERYTHING) if _has_zip_again(each[1]))
         outcome = seeds.run(replace(plan_of(1, with_faults=False), volumes=volumes), at)
         assert outcome.findings == []
@@ -66,11 +66,11 @@ def _has_zip_again(case: VolumeCasePlan) -> bool:
 
 
 @pytest.mark.slow
-def test_what_is_heard_of_and_is_not_there_is_early(at: Arena) -> None:
+def test_what_is_heard_of_and_is_not_there_is_early(at: TortureStack) -> None:
     at.subscriber.early.clear()
     topic = at.stack.environment("PublishOutboxFunction")["EVENTS_TOPIC_ARN"]
-    told = '{"eventType": "import.completed", "eventId": 4711, "sequence": 1, "importId": 1}'
-    at.stack.sns.publish(TopicArn=topic, Message=told)
+    message = '{"eventType": "import.completed", "eventId": 4711, "sequence": 1, "importId": 1}'
+    at.stack.sns.publish(TopicArn=topic, Message=message)
     until(lambda: at.subscriber.early, "the event to be heard")
     assert [each["eventId"] for each in at.subscriber.early] == [4711]
 
@@ -89,11 +89,11 @@ def test_every_function_that_works_may_be_struck() -> None:
 
 
 @pytest.mark.slow
-def test_undisturbed_work_visits_every_point(at: Arena) -> None:
+def test_undisturbed_work_visits_every_point(at: TortureStack) -> None:
     """A label whose statements were reworded would never strike."""
     outcome = seeds.run(plan_of(2, with_faults=False), at)
     assert outcome.findings == []
-    visited = at.conductor.visited()
+    visited = at.controller.visited()
     labels = (
         *LABELS,
         "mint",
@@ -117,7 +117,7 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
         "linked",
         "paged",
         "released",
-        "told",
+        "recorded",
         "owned",
         "answered",
     )
@@ -152,9 +152,8 @@ def test_every_seed_checks_a_file_in_a_case_of_its_own_and_some_leave_one() -> N
 
 
 def test_the_oracle_knows_nothing_of_the_application() -> None:
-    imports = ("imports_oracle", "checks_oracle", "profiles_oracle", "overlays_oracle", "volumes_oracle")
-    oracles = (*imports, "events_oracle", "requests_oracle", "history_oracle")
-    statements = "\n".join(f"import tests.torture.{name}" for name in oracles)
+    names = ("imports", "checks", "profiles", "overlays", "volumes", "events", "requests", "history")
+    statements = "\n".join(f"import tests.torture.oracles.{name}" for name in names)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"
     code = f"import sys; sys.path[:0] = ['functions', 'shared']\n{statements}\n{tell}"
     done = subprocess.run(

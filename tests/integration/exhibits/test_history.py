@@ -21,7 +21,7 @@ from shell.tables.exhibits import Exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, tagging
 from tests.support.database.counted_database import barrier, done, outcome, replayed, together
 from tests.support.exhibits.stored_cases import Cases
-from tests.torture.history_oracle import judge_history
+from tests.torture.oracles.history import judge_history
 
 HASH = b"\1" * 32
 Op = Callable[[Session, int], object]

@@ -20,7 +20,7 @@ from local.services.mysql import PrivateServer, temporary_server
 from local.services.mysql_binaries import Binaries
 from local.services.mysql_connection import parse_url
 from local.services.mysql_login import DatabaseAccess
-from tests.torture.tortured_database import MYSQLD
+from tests.torture.stack.database_server import MYSQLD
 
 pytestmark = pytest.mark.slow
 

@@ -10,23 +10,9 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from tests.torture.overlay_model import (
-    CUSTODIAN,
-    FIELD,
-    ROW_HASH,
-    TAG,
-    Document,
-    Key,
-    Outcome,
-    Value,
-    compare,
-    create,
-    default,
-    judge_file,
-    list_stated,
-    overlay,
-)
-from tests.torture.overlay_plans import BATES_BEGIN, CONTROL_NUMBER, OverlayPlan
+from tests.torture.models.fold import CUSTODIAN, FIELD, ROW_HASH, TAG, Document, Value, Write, compare, default, fold
+from tests.torture.models.overlay_rows import Outcome, create, judge_file, list_stated, overlay
+from tests.torture.plans.overlays import BATES_BEGIN, CONTROL_NUMBER, OverlayPlan
 
 NUMBERS = tuple(f"A-{number}" for number in range(1, 5))
 # By column: what a cell may hold. So few values that many rows repeat what is stored.
@@ -107,19 +93,6 @@ def scripts(draw: st.DrawFn) -> list[Step]:
     return [first, *draw(st.lists(st.one_of(imports, imports, others), min_size=2, max_size=10))]
 
 
-@dataclass(frozen=True)
-class _Write:
-    """What an import or, without one, a user states: values by key, and the kinds of links that it says all of."""
-
-    import_id: int | None
-    values: Mapping[Key, Value]
-    whole: frozenset[str] = frozenset()
-
-    def apply(self, document: Document) -> dict[Key, Value]:
-        left = {key: value for key, value in document.items() if key[0] not in self.whole and key not in self.values}
-        return left | {key: new for key, new in self.values.items() if key[0] == FIELD or new != default(key)}
-
-
 @dataclass
 class ReplayedDocument:
     """A document: the import that created it, from what columns, its first values, and every write since, in order."""
@@ -127,16 +100,12 @@ class ReplayedDocument:
     creator: int
     columns: Sequence[str]
     created: Document
-    writes: list[_Write] = field(default_factory=list)
+    writes: list[Write] = field(default_factory=list)
     unchanged_by: list[int] = field(default_factory=list)
 
     def fold(self, undone: set[int]) -> Document:
         """Return the values that the creating row and the writes that count leave."""
-        values = self.created
-        for write in self.writes:
-            if write.import_id not in undone:
-                values = write.apply(values)
-        return values
+        return fold(self.created, self.writes, undone)
 
     def order_names(self, names: Sequence[str]) -> list[str]:
         """Return names of properties in the order in which they are stored."""
@@ -172,7 +141,7 @@ class Replay:
                     if not is_equal:
                         stated, whole = list_stated(before[number], cells, plan)
                         values = {key: after.get(key, default(key)) for key in stated}
-                        self.documents[number].writes.append(_Write(import_id, values, frozenset(whole)))
+                        self.documents[number].writes.append(Write(import_id, values, whole))
                 if is_equal:
                     self.documents[number].unchanged_by.append(import_id)
 
@@ -183,7 +152,7 @@ class Replay:
         )
         value: Value = edit.value if edit.kind == "title" else edit.kind != "untag"
         if value is not False or key in self.expect()[edit.number]:
-            self.documents[edit.number].writes.append(_Write(None, {key: value}))
+            self.documents[edit.number].writes.append(Write(None, {key: value}))
 
     def undo(self, import_id: int) -> dict[int, int]:
         """Take an import back: its documents go unless a write that counts has happened to them.

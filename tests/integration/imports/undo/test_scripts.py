@@ -23,9 +23,9 @@ from tests.support.database.empty_tables import empty_tables
 from tests.support.exhibits.history import find_gaps
 from tests.support.undo.runs import CaseDump, dump_documents, undo
 from tests.support.undo.scripts import Edit, Replay, Step, Undo, loads, scripts
-from tests.torture.overlay_case import read_case
-from tests.torture.overlay_model import ROW_HASH, compare
-from tests.torture.overlay_plans import OverlayPlan
+from tests.torture.models.fold import ROW_HASH, compare
+from tests.torture.models.stored_documents import read_case
+from tests.torture.plans.overlays import OverlayPlan
 
 SCRIPTS = int(os.environ.get("UNDO_SCRIPTS", settings().max_examples // 5))
 pytestmark = pytest.mark.slow

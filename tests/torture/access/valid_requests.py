@@ -1,0 +1,260 @@
+"""What a tenant may ask for of its own, for every route: each of these requests is one that succeeds.
+
+A request says something at every place that the OpenAPI document has; `unasked` names those of which none does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.torture.access.calls import ApiRequest
+from tests.torture.access.openapi_places import places
+from tests.torture.access.tenants import (
+    SHARED_CASE,
+    SHARED_DEVICE,
+    SHARED_HOLDER,
+    SHARED_PREFIX,
+    SHARED_PROFILE,
+    SHARED_TAG,
+    SHARED_VOLUME,
+    Tenant,
+)
+
+OPTIONS = {
+    "body:options.encoding": "utf-8",
+    "body:options.delimiter": "comma",
+    "body:options.qualifier": "quote",
+    "body:options.newline": "none",
+    "body:options.header": False,
+    "body:options.cells": 3,
+    "body:options.lineEnds": "lf",
+    "body:options.columns": {"1": "control_number"},
+    "body:options.dateOrder": "DMY",
+    "body:options.timeZone": "Europe/Berlin",
+    "body:options.mode": "append_overlay",
+    "body:options.overlayKey": "control_number",
+    "body:options.blanks": "clear",
+    "body:options.multiValues": "replace",
+    "body:options.missingFiles": "reject",
+    "body:options.stripPrefix": "D:\\export",
+    "body:options.verifyHashes": True,
+    "body:options.verifyImages": True,
+}
+PREVIEW = {
+    "encoding": "utf-8",
+    "delimiter": "comma",
+    "qualifier": "quote",
+    "newline": "none",
+    "header": "false",
+    "cells": 4,
+    "columns": '{"1": "control_number"}',
+    "lineEnds": "lf",
+    "dateOrder": "DMY",
+    "timeZone": "Europe/Berlin",
+}
+DATES = [f"body:{name}" for name in ("documentDate", "dateSent", "dateReceived", "dateCreated", "dateModified")]
+OF_EXHIBITS = ("batesBegin", "batesEnd", "parentControlNumber", "title", "fileName", "nativePath", "textPath")
+
+
+def requests_of(tenant: Tenant) -> list[ApiRequest]:
+    """All of them, each as a tenant would send it for the first time."""
+    of_imports = [*_cases(tenant), *_imports(tenant), *_profiles(tenant)]
+    found = [*of_imports, *_volumes(tenant), *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
+    return [_keyed(tenant, each) for each in found]
+
+
+def list_unused_places(requests: list[ApiRequest]) -> list[str]:
+    """Routes and places of the OpenAPI document at which none of the requests says anything."""
+    said = {(each.route, place) for each in requests for place in each.values or {""}}
+    every = [(route, place) for route, known in places().items() for place in known or {""}]
+    return [f"{route} {place}" for route, place in every if (route, place) not in said]
+
+
+def _keyed(tenant: Tenant, request: ApiRequest) -> ApiRequest:
+    if "header:Idempotency-Key" not in places()[request.route]:
+        return request
+    return request.with_values({"header:Idempotency-Key": tenant.key(request.route)})
+
+
+def _request_of(route: str, *, in_list: bool = False, **body: Any) -> ApiRequest:
+    return ApiRequest(route, {f"body:{name}": value for name, value in body.items()}, in_list)
+
+
+def _page(tenant: Tenant, route: str, **values: Any) -> Iterator[ApiRequest]:
+    """The whole list, and its second page."""
+    said = {
+        ("path:" if name.endswith("Id") and name != "deviceId" else "query:") + name: v for name, v in values.items()
+    }
+    for after in ({}, {"query:after": tenant.cursors[route]}):
+        yield ApiRequest(route, {**said, "query:limit": 500, **after})
+
+
+def _cases(tenant: Tenant) -> Iterator[ApiRequest]:
+    yield from _page(tenant, "GET /cases")
+    for case in (SHARED_CASE, tenant.case):
+        yield from _page(tenant, "GET /cases", prefix=case)
+    yield _request_of("POST /cases", name=tenant.new_cases[1])
+
+
+def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
+    yield ApiRequest(
+        "POST /imports",
+        {
+            "body:case": tenant.case,
+            "body:fileName": f"{tenant.mark}.csv",
+            "body:size": 83,
+            "body:dryRun": True,
+            **OPTIONS,
+        },
+    )
+    yield _request_of("POST /imports", case=SHARED_CASE, fileName="production.dat")
+    # An error file of a volume.
+    named = {"id": tenant.ids["volume"], "loadFile": f"{tenant.mark}.csv", "imageLoadFile": f"{tenant.mark}.opt"}
+    volume = {f"body:options.volume.{name}": value for name, value in named.items()}
+    yield _request_of("POST /imports", case=tenant.case, fileName="rejected_rows.csv").with_values(volume)
+    for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
+        yield _request_of("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
+    yield from _page(tenant, "GET /imports")
+    for case in (SHARED_CASE, tenant.case):
+        yield from _page(tenant, "GET /imports", case=case, status="completed_with_rejections")
+    yield ApiRequest("GET /imports/{importId}", {"path:importId": tenant.ids["loaded"]})
+    for what in ("rejections", "warnings"):
+        yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=tenant.ids["loaded"])
+    yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"])
+    yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"], code="MISSING_ID")
+    run = {"body:acceptRejections": True, "body:acknowledgeWarnings": True, "body:requireUnchanged": True}
+    yield ApiRequest("POST /imports/{importId}/run", {"path:importId": tenant.ids["checked"], **run})
+    undone = {"path:importId": tenant.ids["loaded"]}
+    yield ApiRequest("GET /imports/{importId}/undo", undone)
+    yield from _page(tenant, "GET /imports/{importId}/undo/kept", importId=tenant.ids["loaded"])
+    yield ApiRequest("POST /imports/{importId}/undo", {**undone, "body:dryRun": True})
+    for what, state in (("cancel", "awaiting"), ("retry", "cancelled")):
+        yield ApiRequest(f"POST /imports/{{importId}}/{what}", {"path:importId": tenant.ids[state]})
+
+
+def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
+    for case in (SHARED_CASE, tenant.case):
+        yield _request_of("POST /volumes", case=case, name=f"{tenant.mark} VOL")
+        zipped: dict[str, Any] = {"archive.fileName": f"{tenant.mark}.zip", "archive.size": 83}
+        yield _request_of("POST /volumes", case=case, name=SHARED_VOLUME, **zipped)
+        yield from _page(tenant, "GET /volumes", case=case)
+    yield from _page(tenant, "GET /volumes")
+    yield ApiRequest("GET /volumes/{volumeId}", {"path:volumeId": tenant.ids["volume"]})
+    yield from _page(tenant, "GET /volumes/{volumeId}/files", volumeId=tenant.ids["volume"])
+    said = {"path": f"{tenant.mark}/2.txt", "size": 1, "sha256": "0" * 64}
+    declared = {f"body:{name}": value for name, value in said.items()}
+    yield ApiRequest("POST /volumes/{volumeId}/files", {"path:volumeId": tenant.ids["open volume"], **declared}, True)
+    chosen = {"body:loadFile": f"{tenant.mark}.csv", "body:imageLoadFile": f"{tenant.mark}.opt", "body:dryRun": True}
+    one = {"path:volumeId": tenant.ids["open zip"], "body:zipNames": "cp437", **chosen, **OPTIONS}
+    yield ApiRequest("POST /volumes/{volumeId}/import", one)
+    for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
+        yield ApiRequest(
+            "POST /volumes/{volumeId}/import", {"path:volumeId": tenant.ids["open zip"], "body:profile": profile}
+        )
+    yield ApiRequest("DELETE /volumes/{volumeId}", {"path:volumeId": tenant.ids["open volume"]})
+
+
+def _profiles(tenant: Tenant) -> Iterator[ApiRequest]:
+    preview = ApiRequest("GET /imports/{importId}/preview", {"path:importId": tenant.ids["loaded"]})
+    yield preview
+    yield preview.with_values({f"query:{name}": value for name, value in PREVIEW.items()})
+    for name in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
+        yield preview.with_values({"query:profile": name})
+    made = {"body:importId": tenant.ids["loaded"], "body:headerFingerprint": tenant.ids["fingerprint"]}
+    yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **made})
+    yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **OPTIONS})
+    for narrowed in ({}, {"name": SHARED_PROFILE}, {"headerFingerprint": tenant.ids["fingerprint"]}):
+        yield from _page(tenant, "GET /profiles", **narrowed)
+    one = {"path:profileId": tenant.ids["profile"]}
+    yield ApiRequest("GET /profiles/{profileId}", one)
+    own = {**one, "header:If-Match": '"1"'}
+    for content in (made, OPTIONS):
+        yield ApiRequest("PUT /profiles/{profileId}", {**own, "body:name": f"Profile of {tenant.mark}", **content})
+    yield ApiRequest("DELETE /profiles/{profileId}", own)
+
+
+def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
+    mark, exhibits = tenant.mark, tenant.ids["exhibits"]
+    for case, custodian, tag, number in (
+        (SHARED_CASE, SHARED_HOLDER, SHARED_TAG, "S-0001"),
+        (tenant.case, f"{mark} Grace", f"{mark} Privileged", f"{mark}-0002"),
+    ):
+        for narrowed in ({}, {"custodian": custodian}, {"tag": tag}, {"controlNumber": number}):
+            yield from _page(tenant, "GET /exhibits", case=case, **narrowed)
+        for page in _page(tenant, "GET /exhibits", case=case, title=mark, hasNative="false", hasText="false"):
+            yield page.with_values({"query:importId": tenant.ids["loaded"]})
+        ranges = {"dateFrom": "2019-12-31", "dateTo": "2020-01-01", "batesFrom": f"{mark}1", "batesTo": f"{mark}2"}
+        yield from _page(tenant, "GET /exhibits", case=case, **ranges)
+        yield from _page(tenant, "GET /custodians", case=case)
+        yield _request_of("POST /custodians", case=case, name=f"{mark} Room")
+    one = {"path:exhibitId": exhibits[0]}
+    yield ApiRequest("GET /exhibits/{exhibitId}", one)
+    for what in ("changes", "pages"):
+        yield from _page(tenant, f"GET /exhibits/{{exhibitId}}/{what}", exhibitId=exhibits[0])
+    texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")
+    matching = {"header:If-Match": f'"{tenant.ids["versions"][0]}"'}
+    yield ApiRequest("PATCH /exhibits/{exhibitId}", {**one, **texts, **matching})
+    held_by = {"body:custodians": [f"{mark} Room", SHARED_HOLDER]}
+    yield ApiRequest("POST /exhibits/{exhibitId}/custodians", {**one, **held_by})
+    for method in ("POST", "DELETE"):
+        yield _request_of(f"{method} /taggings", exhibitIds=exhibits[:2], tags=[f"{mark} Privileged", SHARED_TAG])
+
+
+def _custody(tenant: Tenant) -> Iterator[ApiRequest]:
+    holder, own = tenant.ids["custodian"], {"path:periodId": tenant.ids["period"]}
+    # The other tenant holds its device of the same number then.
+    begin, end = (f"{year}-02-15T00:00:00Z" for year in (2024, 2027))
+    said = {
+        "deviceId": tenant.device + 1,
+        "begin": begin,
+        "end": end,
+        "custodianId": holder,
+        "note": f"{tenant.mark} x",
+    }
+    yield _request_of("POST /custody-periods", in_list=True, **said)
+    free = {"begin": f"{4049 - tenant.year}-01-10T00:00:00Z", "end": f"{4049 - tenant.year}-03-20T00:00:00Z"}
+    yield _request_of("POST /custody-periods", in_list=True, **{**said, **free, "deviceId": SHARED_DEVICE})
+    span = {"query:from": "2020-01-01T00:00:00Z", "query:to": "2030-01-01T00:00:00Z"}
+    for device in (SHARED_DEVICE, tenant.device):
+        for page in _page(tenant, "GET /custody-periods", deviceId=device):
+            yield page.with_values(span)
+        yield from _page(tenant, "GET /custody-changes", deviceId=device)
+    yield ApiRequest("GET /custody-periods/{periodId}", own)
+    change = {"body:begin": f"{tenant.year}-05-02T00:00:00Z", "body:end": f"{tenant.year}-09-01T00:00:00Z"}
+    change |= {"body:custodianId": holder, "body:note": f"{tenant.mark} corrected", "header:If-Match": '"1"'}
+    yield ApiRequest("PATCH /custody-periods/{periodId}", {**own, **change})
+    yield ApiRequest("DELETE /custody-periods/{periodId}", {**own, "header:If-Match": '"1"'})
+    given = {"deviceId": tenant.device, "at": "2026-06-01T00:00:00Z", "custodianId": holder, "note": f"{tenant.mark} y"}
+    yield _request_of("POST /custody-transfers", **given, fromPeriodId=tenant.ids["period"], end="2026-07-01T00:00:00Z")
+    shared = {"deviceId": SHARED_DEVICE, "at": f"{tenant.year}-03-10T00:00:00Z", "custodianId": holder}
+    yield _request_of("POST /custody-transfers", **shared, end=f"{tenant.year}-03-20T00:00:00Z")
+
+
+def _productions(tenant: Tenant) -> Iterator[ApiRequest]:
+    mark = tenant.mark
+    numbering: dict[str, Any] = {
+        "volume": f"{mark}-V",
+        "prefix": SHARED_PREFIX,
+        "digits": tenant.digits,
+        "numbering": "document",
+    }
+    for case, holder, tag in (
+        (SHARED_CASE, SHARED_HOLDER, SHARED_TAG),
+        (tenant.case, f"{mark} Grace", f"{mark} Privileged"),
+    ):
+        query = {"body:query.custodian": holder, "body:query.tag": tag}
+        for route in ("POST /productions", "POST /productions/check"):
+            yield _request_of(route, case=case, **numbering, properties=[f"{mark} From"]).with_values(query)
+    named = {**numbering, "prefix": f"{mark}-N", "startAt": 7, "exhibitIds": tenant.ids["exhibits"][:2]}
+    named |= {"numbering": "page", "slipSheets": True}
+    for route in ("POST /productions", "POST /productions/check"):
+        yield _request_of(route, **named, case=tenant.case)
+    yield from _page(tenant, "GET /productions")
+    for case in (SHARED_CASE, tenant.case):
+        yield from _page(tenant, "GET /productions", case=case)
+    one = "/productions/{productionId}"
+    yield ApiRequest(f"GET {one}", {"path:productionId": tenant.ids["confirmed"]})
+    yield from _page(tenant, f"GET {one}/documents", productionId=tenant.ids["confirmed"])
+    for what, state in (("cancel", "requested"), ("retry", "stuck")):
+        yield ApiRequest(f"POST {one}/{what}", {"path:productionId": tenant.ids[state]})

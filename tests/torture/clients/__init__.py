@@ -1,0 +1,1 @@
+"""Users of the application at work at the same time, and the ledger of what they were answered."""

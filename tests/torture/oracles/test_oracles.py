@@ -1,0 +1,120 @@
+"""What the oracles and the hunt say of rows and events that are put before them, without an application."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from samples.generator import generate
+from samples.spec import Spec
+from tests.torture.clients.ledger import DOCUMENTS, Check, Ledger, Upload
+from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
+from tests.torture.hunt import first_caught
+from tests.torture.oracles.checks import _judge_summary, _judge_truth
+from tests.torture.oracles.events import _judge_stories
+from tests.torture.oracles.profiles import _judge_rows, _judge_versions
+from tests.torture.oracles.requests import _judge_production
+from tests.torture.plans.seed import plan_of
+
+STARTED = {"eventType": "import.started", "importId": 1}
+COMPLETED = {"eventType": "import.completed", "importId": 1}
+
+
+def _heard(*events: dict[str, Any]) -> list[Finding]:
+    return list(_judge_stories(cast("Any", SimpleNamespace(heard=list(events)))))
+
+
+def test_an_end_that_is_heard_first_is_misplaced() -> None:
+    assert [each.kind for each in _heard(COMPLETED, STARTED)] == [MISPLACED]
+
+
+def test_an_end_behind_its_beginning_is_not_whatever_comes_twice() -> None:
+    assert _heard(STARTED, COMPLETED, STARTED, COMPLETED) == []
+
+
+def test_an_exhibit_that_a_production_has_twice_is_doubled() -> None:
+    rows = [SimpleNamespace(exhibit_id=number, status="produced", position=number) for number in range(DOCUMENTS)]
+    rows[-1].exhibit_id = 0
+    assert DOUBLED in {each.kind for each in _judge_production(1, "confirmed", rows, {})}
+    rows[-1].exhibit_id = DOCUMENTS
+    assert DOUBLED not in {each.kind for each in _judge_production(1, "confirmed", rows, {})}
+
+
+def _check(*findings: dict[str, Any]) -> Check:
+    return Check(
+        Upload("Case", generate(Spec(rows=3)), has_twin=False), is_run=True, unchanged=False, findings=[*findings]
+    )
+
+
+def test_a_check_that_counts_other_rows_than_the_file_has_is_misplaced() -> None:
+    right = {"wouldImport": 3, "unchanged": 0, "wouldReject": 0}
+    assert list(_judge_truth(_check(), right)) == []
+    assert [each.kind for each in _judge_truth(_check(), {**right, "wouldImport": 2})] == [MISPLACED]
+    error = {"line": 2, "code": "MISSING_ID", "severity": "error"}
+    assert [each.kind for each in _judge_truth(_check(error), right)] == [MISPLACED]
+
+
+def test_a_summary_counts_the_rows_of_errors_and_other_findings_one_by_one() -> None:
+    error = {"line": 2, "code": "MISSING_ID", "severity": "error", "rows": 4}
+    warning = {"line": 2, "code": "BATES_GAP", "severity": "warning", "rows": 1}
+    check = _check(error, error, warning, warning)
+    right = [{"code": "MISSING_ID", "count": 4}, {"code": "BATES_GAP", "count": 2}]
+    assert list(_judge_summary(check, {"findings": right})) == []
+    assert [each.kind for each in _judge_summary(check, {"findings": right[:1]})] == [LOST]
+    more = [right[0], {"code": "BATES_GAP", "count": 3}]
+    assert [each.kind for each in _judge_summary(check, {"findings": more})] == [DOUBLED]
+
+
+def test_a_version_of_a_profile_that_no_caller_was_answered_is_lost() -> None:
+    ledger = Ledger("tenant", profiles={(1, 1): {}, (1, 3): {}})
+    assert [each.kind for each in _judge_versions(ledger, {1: 3})] == [LOST]
+    ledger.profiles[1, 2] = {}
+    assert list(_judge_versions(ledger, {1: 3})) == []
+
+
+def test_profiles_of_one_name_are_doubled_and_one_that_was_deleted_is_misplaced() -> None:
+    profile = {"name": "Kept", "options": {"columns": {}}, "headerFingerprint": ""}
+    ledger = Ledger("tenant", profiles={(1, 1): profile, (2, 1): profile})
+    rows = [
+        SimpleNamespace(id=number, name="Kept", version=1, options='{"columns": {}}', fingerprint="")
+        for number in (1, 2)
+    ]
+    assert [each.kind for each in _judge_rows(ledger, {1: 1, 2: 1}, rows)] == [DOUBLED]
+    ledger.deleted_profiles.add(2)
+    assert [each.kind for each in _judge_rows(ledger, {1: 1, 2: 1}, rows)] == [DOUBLED, MISPLACED]
+    assert list(_judge_rows(ledger, {1: 1, 2: 1}, rows[:1])) == []
+
+
+def test_a_violation_of_another_kind_does_not_prove_a_protection() -> None:
+    plays = [(1, [Finding(UNFINISHED, "slow")]), (2, [Finding(UNFINISHED, "slow"), Finding(DOUBLED, "twice")])]
+    caught = first_caught("chunk-row", plays, 2)
+    assert (caught.seed, caught.finding) == (2, Finding(DOUBLED, "twice"))
+    assert first_caught("chunk-row", plays[:1], 2).finding is None
+
+
+def test_every_seed_has_faults_where_protections_act() -> None:
+    aimed = {
+        "mint",
+        "number",
+        "note",
+        "overlay",
+        "record",
+        "numbered",
+        "found",
+        "overlaid",
+        "page",
+        "paged",
+        "link",
+        "linked",
+        "released",
+        "fill",
+        "listed",
+        "expanded",
+        "ready",
+        "recorded",
+        "owned",
+        "answered",
+    }
+    for seed in range(1, 21):
+        assert {each.label for each in plan_of(seed).points} >= aimed
+    assert any(each.label == "place" for seed in range(1, 21) for each in plan_of(seed).points)

@@ -1,0 +1,37 @@
+"""The protections of the application that a test build can be without, each by its name.
+
+Guarantees that only processes that turn one off are without it: the product knows nothing of this. A switch disables a
+mechanism as a whole; where another one would save what is lost, that is off too, and the switch says so.
+"""
+
+from __future__ import annotations
+
+from tests.torture.protections.checks import OF_CHECKS
+from tests.torture.protections.imports import OF_IMPORTS
+from tests.torture.protections.outbox import OF_THE_OUTBOX
+from tests.torture.protections.overlays import OF_OVERLAYS
+from tests.torture.protections.productions import OF_PRODUCTIONS
+from tests.torture.protections.requests import OF_REQUESTS
+from tests.torture.protections.switch import Switch
+from tests.torture.protections.volumes import OF_VOLUMES
+
+SWITCHES: dict[str, Switch] = {
+    **OF_IMPORTS,
+    **OF_CHECKS,
+    **OF_OVERLAYS,
+    **OF_VOLUMES,
+    **OF_REQUESTS,
+    **OF_THE_OUTBOX,
+    **OF_PRODUCTIONS,
+}
+
+
+def turn_off(name: str) -> None:
+    """Make this process one without that protection; raises KeyError for a name that there is not."""
+    SWITCHES[name].off()
+
+
+def described() -> str:
+    """Every protection on a line, with what is not done without it."""
+    width = max(map(len, SWITCHES))
+    return "\n".join(f"  {name:{width}}  {switch.what}" for name, switch in sorted(SWITCHES.items()))
