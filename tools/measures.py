@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tools.sources import PRODUCT, Source, imports, parse
 
 # What a tool or a framework finds by its name: each entry point has one, each migration stands alone.
-INTERFACE = {"main", "lambda_handler", "handle", "app"}
+INTERFACE = {"main", "lambda_handler", "handle", "app", "OPERATIONS"}
 MIGRATIONS = "shell.migrations.versions"
 MESSAGE_PARAMETERS = {"message", "event"}
 # Requests of API Gateway, custom resources and batches of SQS are AWS's, not messages of this application.

@@ -20,7 +20,6 @@ from shell.db.session import session
 from shell.tables.imports import Imports
 from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
-from shell.volume_files.lookup import find_load_file
 
 _SHARE = text(
     "SELECT status FROM volumes WHERE id = :volume_id AND tenant_id = :tenant_id AND case_id = :case_id "
@@ -59,8 +58,7 @@ def bind_to_volume(import_record: Imports, volume: VolumeUse | None) -> None:
     try:
         _bind(import_record, volume.id)
     except (NotFoundError, WrongStateError) as refused:
-        message = str(refused)
-        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message[0].upper()}{message[1:]}.") from refused
+        raise FileRefusedError(FileFailure.BAD_OPTIONS, str(refused)) from refused
     import_record.volume_id = volume.id
 
 
@@ -83,3 +81,12 @@ def describe_volume(import_record: Imports, files: FileOptions) -> VolumeUse | N
         own = find_load_file(volume, import_record, files) or None
     is_images = import_record.kind == ImportKind.IMAGES
     return replace(given, image_load_file=own) if is_images else replace(given, load_file=own)
+
+
+def find_load_file(volume: Volumes, import_record: Imports, files: FileOptions) -> str:
+    """Return the path in the volume of the load file that the import is of, or of that whose error file it is of."""
+    if import_record.object_key.startswith(volume.prefix):
+        return import_record.object_key.removeprefix(volume.prefix)
+    name = "image_load_file" if import_record.kind == ImportKind.IMAGES else "load_file"
+    given = getattr(files.volume, name, None)
+    return str(given or json.loads(volume.load_files or "{}").get(name) or "")

@@ -12,15 +12,14 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.file_options import FileOptions
 from core.load_file.layout import Layout
-from core.statuses import ImportKind
 from core.volumes.hashes import FileHashes
 from core.volumes.linking import NamedFiles, VolumeFile, VolumePlace
 from core.volumes.paths import PathError, Resolved, resolve
 from shell.tables.imports import Imports
 from shell.tables.volumes import VolumeFiles, Volumes
 from shell.utils.db_helpers import is_in
+from shell.volume_files.error_files import find_load_file
 
 PATHS_PER_LOOKUP = 10_000
 _FILE_COLUMNS = (
@@ -44,15 +43,6 @@ def find_named_files(reading: Session, import_record: Imports, layout: Layout, p
         for text, given in candidates.items():
             found[text] = given if isinstance(given, PathError) else resolve(given, files)
     return found
-
-
-def find_load_file(volume: Volumes, import_record: Imports, files: FileOptions) -> str:
-    """Return the path in the volume of the load file that the import is of, or of that whose error file it is of."""
-    if import_record.object_key.startswith(volume.prefix):
-        return import_record.object_key.removeprefix(volume.prefix)
-    name = "image_load_file" if import_record.kind == ImportKind.IMAGES else "load_file"
-    given = getattr(files.volume, name, None)
-    return str(given or json.loads(volume.load_files or "{}").get(name) or "")
 
 
 def _find_files(reading: Session, volume_id: int, hashes: Sequence[bytes]) -> dict[bytes, list[VolumeFile]]:
