@@ -143,7 +143,7 @@ def test_what_s3_will_never_copy_is_said_and_not_waited_for(world: World, monkey
     [exhibit] = put_documents(world, ["A"])
     for code in ("InvalidObjectState", "AccessDenied", "InvalidRequest"):
         monkeypatch.setattr(s3_copies, "s3", lambda code=code: Refusing(code))
-        assert cancelled(world, ask()).startswith(f"files of exhibits {exhibit} cannot be copied: 2 {code}. ")
+        assert cancelled(world, ask()).startswith(f"Files of exhibits {exhibit} cannot be copied: 2 {code}. ")
 
 
 def test_what_may_pass_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,7 +127,7 @@ def test_a_file_that_is_not_what_its_volume_says_fails_the_production(world: Wor
     assert passing_run(ask(numbering="page"), lambda _: None) == {"status": "cancelled", "unfinished": []}
     [row] = world.query("SELECT reason FROM productions")
     assert row.reason.startswith(
-        f"files of exhibits {made} cannot be copied: 2 with other content than in their volume."
+        f"Files of exhibits {made} cannot be copied: 2 with other content than in their volume."
     )
 
 

@@ -81,7 +81,7 @@ def test_what_cannot_be_and_a_selection_of_nothing_are_refused(acme: Matter) -> 
     refused(acme.client.post(PATH, body(case="SMITH V. JONES")), 404, "not-found")
     [strange] = matter(acme.world, 1, name="Other case").exhibits
     fields = body(query=None, exhibitIds=[*acme.exhibits, strange])
-    assert refused(acme.client.post(PATH, fields), 404, "not-found").endswith(f": {strange}")
+    assert refused(acme.client.post(PATH, fields), 404, "not-found").endswith(f": {strange}.")
     assert rows(acme.world) == [0, 0, 0]
 
 

@@ -100,8 +100,8 @@ def test_a_file_that_vanishes_after_the_reservation_is_named_by_control_number(
     described = ME.get(f"/productions/{production}").json
     assert (described["status"], described["failedStep"]) == ("cancelled", "copy")
     assert described["reason"] == (
-        "files of documents SMITH-A, SMITH-B cannot be copied: 2 not in the bucket. The numbers are void. Restore the "
-        "files, check (POST /productions/check), and request a new production"
+        "Files of documents SMITH-A, SMITH-B cannot be copied: 2 not in the bucket. The numbers are void. Restore the "
+        "files, check (POST /productions/check), and request a new production."
     )
     assert {step["reason"] for step in described["steps"]} == {None}, "all steps are compensated"
     assert "SMITH" not in log.stream.getvalue(), "ids only"

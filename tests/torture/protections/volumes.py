@@ -24,7 +24,7 @@ def _entry_once() -> None:
 
 def _unit_lock() -> None:
     """For every worker with a message of a part, the part is pending."""
-    take_any("shell.volumes.messages:UNITS")
+    take_any("shell.volumes.pending_work:UNITS")
     instead(f"{_UNITS}:_UNIT", text("SELECT 'pending'"))
 
 

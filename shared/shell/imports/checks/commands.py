@@ -86,7 +86,7 @@ def _require_accepted(check: ImportChecks, body: RunRequest) -> None:
             '{"acceptRejections": true} to import the other rows.'
         )
     if found is CheckStatus.WARNINGS and not (body.acknowledge_warnings or body.accept_rejections):
-        raise WrongStateError('the check has warnings; look at them, then send {"AcknowledgeWarnings": true}.')
+        raise WrongStateError('The check has warnings; look at them, then send {"acknowledgeWarnings": true}.')
 
 
 def _require_unchanged(transaction: Session, import_record: Imports, check: ImportChecks) -> None:
