@@ -116,6 +116,14 @@ def test_a_value_and_a_tag_that_another_import_states_stay_and_the_hash_comes_ba
     }
 
 
+def test_a_document_that_the_import_has_not_written_to_does_not_get_its_hash_back() -> None:
+    back = _entry(3, "edited", changes={TITLE: ("mine", "one"), ROW_HASH: (None, None)})
+    created: Document = {TITLE: "one", ROW_HASH: "00"}
+    assert take_back(created, [EDIT, back], 2, {2}) == TakenBack()
+    unchanged = _entry(4, "overlaid", 2, changes={(TAG, "hot"): (False, True)})
+    assert ROW_HASH in take_back(created, [EDIT, back, unchanged], 2, {2}).changes
+
+
 def test_a_kind_of_links_that_is_stated_as_a_whole_has_no_others() -> None:
     old: Key = (TAG, "old")
     first = _entry(2, "overlaid", 2, changes={old: (True, False)})

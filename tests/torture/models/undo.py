@@ -49,6 +49,9 @@ def take_back(created: Document, entries: Sequence[Entry], import_id: int, undon
     """Undo an import that has overlaid the document; `created` is what the creating row made, `entries` came since."""
     known = {key for each in entries for key in each.changes} - {ROW_HASH}
     mine = [each for each in entries if each.import_id == import_id and not each.undo_no]
+    if not mine:
+        # An undo looks at no document that the import has not written to, also if its hash could come back.
+        return TakenBack()
     last = {key: each.version for each in mine for key in known if key in each.changes or each.states(key)}
     now, writes, since = dict(created), list[Write](), dict[Key, bool]()
     for each in entries:
