@@ -120,7 +120,7 @@ def test_serve_says_where_it_is_answers_a_token_of_the_command_and_ends_with_0_a
     assert "token --tenant" in printed[1]
     assert describe_place(str(workspace.database_url)) in printed[2]
     password = make_url(str(workspace.database_url)).password
-    assert password is None or not [line for line in [*printed, *errors] if str(password) in line]
+    assert not password or not [line for line in [*printed, *errors] if str(password) in line]
     assert str(sam / "template.yaml") in printed[4]
     assert printed[-1] == "Press Ctrl-C to stop."
     assert set(written) == set(Template.load(workspace.template).functions)
