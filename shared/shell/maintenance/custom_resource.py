@@ -76,6 +76,6 @@ def _format_body(event: Mapping[str, Any], status: str, reason: str) -> str:
         "PhysicalResourceId": event.get("PhysicalResourceId") or "database-schema",
         **{name: event.get(name) for name in ("StackId", "RequestId", "LogicalResourceId")},
     }
-    while len(text := json.dumps(body | {"Reason": f"{reason}; {log}" if reason else log})) > MAX_BYTES and reason:
+    while len(text := json.dumps(body | {"Reason": f"{reason.removesuffix('.')}; {log}" if reason else log})) > MAX_BYTES and reason:
         reason = reason[: len(reason) * 3 // 4]
     return text
