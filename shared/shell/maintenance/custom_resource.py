@@ -58,7 +58,7 @@ def _send(event: Mapping[str, Any], status: str, reason: str) -> None:
         _RETRIES, backoff_factor=0.5, status_forcelist=(500, 502, 503, 504), allowed_methods=("PUT",)
     )
     timeout = urllib3.Timeout(connect=_TIMEOUT_S, read=_TIMEOUT_S)
-    body, headers = _format_body(event, status, reason), {"Content-Type": ""}
+    body, headers = _format_body(event, status, reason.removesuffix(".")), {"Content-Type": ""}
     try:
         response = urllib3.request("PUT", str(url), body=body, headers=headers, timeout=timeout, retries=retries)
     except urllib3.exceptions.HTTPError as exc:
@@ -76,6 +76,6 @@ def _format_body(event: Mapping[str, Any], status: str, reason: str) -> str:
         "PhysicalResourceId": event.get("PhysicalResourceId") or "database-schema",
         **{name: event.get(name) for name in ("StackId", "RequestId", "LogicalResourceId")},
     }
-    while len(text := json.dumps(body | {"Reason": f"{reason.removesuffix('.')}; {log}" if reason else log})) > MAX_BYTES and reason:
+    while len(text := json.dumps(body | {"Reason": f"{reason}; {log}" if reason else log})) > MAX_BYTES and reason:
         reason = reason[: len(reason) * 3 // 4]
     return text
