@@ -14,7 +14,7 @@ INTERFACE = {"main", "lambda_handler", "handle", "app", "OPERATIONS"}
 MIGRATIONS = "shell.migrations.versions"
 MESSAGE_PARAMETERS = {"message", "event"}
 # Requests of API Gateway, custom resources and batches of SQS are AWS's, not messages of this application.
-AWS_EVENTS = ("shell.api", "shell.maintenance", "shell.lambda_handlers", "shell.utils.reminders")
+AWS_EVENTS = ("shell.api", "shell.maintenance", "shell.lambda_handlers")
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -130,11 +130,11 @@ def _request(
         )
     if status >= HTTPStatus.BAD_REQUEST:
         reason = document.get("detail") or f"the API returned {status}"
-        raise LocalError(f"import {import_id} cannot be undone: {reason}{_name_command(reason, tenant)}")
+        raise LocalError(f"import {import_id} cannot be undone: {_add_command(reason, tenant)}")
     return document
 
 
-def _name_command(reason: str, tenant: str) -> str:
-    """Return the command that undoes the other import which the reason says to undo first, if it does."""
+def _add_command(reason: str, tenant: str) -> str:
+    """Return the reason with the command that undoes the other import which it says to undo first, if it does."""
     other = _OTHER_FIRST.search(reason)
-    return f": {build_undo_command(int(other[1]), tenant)}" if other else ""
+    return f"{reason.removesuffix('.')}: {build_undo_command(int(other[1]), tenant)}" if other else reason

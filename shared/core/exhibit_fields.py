@@ -28,15 +28,17 @@ class TextField:
     """A text of an exhibit.
 
     `description` is the comment of its column. `names` and `patterns` are the header names that mean it, in order of
-    preference (`core.load_file.header_names`). A path keeps the character that stands for a line break. A listed text
-    is in the lists of exhibits. `filter` says how they are filtered by it, if at all. `heading` is its column in a
-    production, if that is not in every one. Versions before a field that `was_property` kept its column as a property.
+    preference (`core.load_file.header_names`); those in `doubtful` come last, because they can mean something else. A
+    path keeps the character that stands for a line break. A listed text is in the lists of exhibits. `filter` says how
+    they are filtered by it, if at all. `heading` is its column in a production, if that is not in every one. Versions
+    before a field that `was_property` kept its column as a property.
     """
 
     name: str
     description: str
     names: tuple[str, ...]
     patterns: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
     is_path: bool = False
     is_listed: bool = True
     filter: Filter | None = None
@@ -78,9 +80,9 @@ TEXT_FIELDS = (
         (
             r"{prod}(?:{doc})?conf(?:idential(?:ity)?)?(?:designations?|desig|level|status|code|stamp|treatment)",
             r"{prod}(?:{doc})?confidentiality|protectiveorderdesignation",
-            # Last, because it can be that of a privilege.
-            "designation",
         ),
+        # It can be that of a privilege.
+        doubtful=("designation",),
         filter=Filter.WHOLE,
         heading="Confidentiality",
         was_property=True,

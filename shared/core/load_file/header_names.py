@@ -97,7 +97,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
         r"{kind}{{0,2}}beg(?:in(?:ning)?)?{kind}?(?:of)?{family}(?:id|bates)?",
         r"{prod}{family}{kind}?beg(?:in)?{kind}?",
     ),
-    **{text.name: text.patterns for text in TEXT_FIELDS},
+    **{text.name: (*text.patterns, *text.doubtful) for text in TEXT_FIELDS},
     # The last one is the beginning of an appointment: see LAST_DATE_RANK.
     "document_date": (r"(?:master|primary|item|e?mail|{doc})?{date}", r"(?:beg(?:in)?|start)date"),
     **{f"date_{name}": (_DATE.replace("{event}", event),) for name, event in _EVENTS.items()},

@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from core.errors import InvalidInputError
-from core.exhibit_fields import TEXT_FIELDS
+from core.exhibit_fields import TEXT_FIELDS, get_text_field
 from core.load_file.field_mapping import find_field
 from core.load_file.header_names import normalise_name
 
@@ -130,9 +130,15 @@ def find_text(name: str) -> str | None:
     return field if field in TEXT_COLUMNS else None
 
 
+def is_doubtful(name: str) -> bool:
+    """Return whether a column of this name can be something else beside the column of the text that it means."""
+    text = find_text(name)
+    return text is not None and normalise_name(name) in get_text_field(text).doubtful
+
+
 def choose_headings(texts: Container[str], names: Iterable[str]) -> list[str]:
-    """Return the columns of the `texts` that the documents have, but for those that a requested column means."""
-    meant = {find_field(name) for name in names}
+    """Return the columns of the `texts` that the documents have, but for those that a requested column surely means."""
+    meant = {find_field(name) for name in names if not is_doubtful(name)}
     return [column for text, column in TEXT_COLUMNS.items() if text in texts and text not in meant]
 
 

@@ -113,7 +113,7 @@ def _build_changed_span(period: CustodyPeriods, device_number: int, change: Peri
     begin = change.begin or period.begin_at
     end = to_stored_end(change.end) if "end" in change.model_fields_set else period.end_at
     if begin >= end:
-        raise InvalidInputError("End must be after begin: a period includes its begin and excludes its end.")
+        raise InvalidInputError("end must be after begin: a period includes its begin and excludes its end.")
     return Span(0, device_number, begin, end)
 
 

@@ -58,7 +58,7 @@ def _send(event: Mapping[str, Any], status: str, reason: str) -> None:
         _RETRIES, backoff_factor=0.5, status_forcelist=(500, 502, 503, 504), allowed_methods=("PUT",)
     )
     timeout = urllib3.Timeout(connect=_TIMEOUT_S, read=_TIMEOUT_S)
-    body, headers = _format_body(event, status, reason), {"Content-Type": ""}
+    body, headers = _format_body(event, status, reason.removesuffix(".")), {"Content-Type": ""}
     try:
         response = urllib3.request("PUT", str(url), body=body, headers=headers, timeout=timeout, retries=retries)
     except urllib3.exceptions.HTTPError as exc:

@@ -73,9 +73,9 @@ def upgrade(scripts: Path) -> None:
         try:
             _apply(config, revision)
         except Exception as error:
-            reason = f"migration {revision} failed: {summarize_error(error)}"
+            reason = summarize_error(error).removesuffix(".")
             raise DatabaseUnavailableError(
-                f"{reason}. Earlier ones are kept; remove the cause and deploy again."
+                f"migration {revision} failed: {reason}. Earlier ones are kept; remove the cause and deploy again."
             ) from error
         logger.info("migrated", extra={"revision": revision})
     logger.info("schema is up to date")

@@ -34,6 +34,7 @@ from core.productions.volume import (
     format_opt_line,
     get_property_values,
     has_newline_mark,
+    is_doubtful,
 )
 from shell.productions.documents import DocumentToProduce, iterate_documents, list_part, list_part_starts
 from shell.productions.images import list_images
@@ -158,14 +159,15 @@ def _format_hash(document: DocumentToProduce, kind: str) -> str:
 def _list_texts(document: DocumentToProduce, names: Sequence[str]) -> list[str]:
     """Return the exhibit's texts in the order of the columns: custodians, title, file name, date, named columns.
 
-    A name that means a text is that text; of a document that an earlier version imported, the property of this name.
+    A name that means a text is that text; of a document that an earlier version imported, the property of this name. A
+    doubtful name is the property, if there is one.
     """
     exhibit = document.exhibit
     properties = zip(names, get_property_values(document.properties, names), strict=True)
     custodians = VALUE_SEPARATOR.join(document.custodians)
     return [
         *(custodians, exhibit.title or "", exhibit.file_name or "", _format_date(document, "document_date")),
-        *(_read_text(document, name) or value for name, value in properties),
+        *((is_doubtful(name) and value) or _read_text(document, name) or value for name, value in properties),
     ]
 
 

@@ -109,6 +109,13 @@ def test_a_device_is_transferred(world: World) -> None:
     assert [shown(each["id"]) for each in (ended, begun)] == [ended, begun]
 
 
+@pytest.mark.usefixtures("world")
+def test_an_end_before_the_begin_is_refused_by_the_names_of_the_members() -> None:
+    reply = patch(period(9, 12), {"end": at(8)})
+    expected = "end must be after begin: a period includes its begin and excludes its end."
+    assert (reply.status, reply.json["detail"]) == (400, expected)
+
+
 def test_a_transfer_that_is_refused_says_who_holds_the_device(world: World) -> None:
     held = period(9, 12)
     begun, other, no_caller = transfer(9), transfer(10, fromPeriodId=held + 1), transfer(12)

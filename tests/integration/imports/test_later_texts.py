@@ -120,6 +120,14 @@ def test_an_overlay_puts_the_text_in_the_place_of_the_property(world: World, tex
     assert (kept(cleared), dump_documents(world)) == ([], before)
 
 
+def test_an_overlay_of_the_same_file_puts_all_texts_in_the_place_of_properties(world: World, text: TextField) -> None:
+    values = ("Confidential", "Secret", "")
+    import_as_before(world, text, *values)
+    overlay = world.run(make_file(text, *values), **OVERLAY)
+    assert world.query("SELECT updated, unchanged, rejected FROM imports WHERE id = :i", i=overlay) == [(2, 1, 0)]
+    assert stored(world, text) == ["Confidential", "Secret", None]
+
+
 def test_a_production_has_the_property_where_there_is_no_text(world: World, text: TextField) -> None:
     import_as_before(world, text, "Confidential")
     heading = str(text.heading)

@@ -57,6 +57,16 @@ def test_the_dat_says_what_the_exhibits_say(world: World) -> None:
     }
 
 
+def test_a_doubtful_column_is_the_property_where_a_document_has_both(world: World) -> None:
+    exhibit(world, "A", confidentiality="AEO", properties={"Designation": "Privileged"})
+    exhibit(world, "B", confidentiality="Confidential")
+    found = dat_of(world, written(properties=["Designation"]))
+    assert [(each["Confidentiality"], each["Designation"]) for each in found] == [
+        ("AEO", "Privileged"),
+        ("Confidential", "Confidential"),
+    ]
+
+
 def test_dates_are_written_as_precise_as_they_are(world: World) -> None:
     timestamp, day = datetime(2001, 2, 1, 12, 30), datetime(2001, 2, 2)
     dates: dict[str, Any] = {

@@ -28,6 +28,7 @@ UNDO = {
     "unrecordedBy": [],
 }
 NAME = "Import 7 (a.dat, case 'acme')"
+RUNNING = "Import 8 of the same case is running or being undone; undo this one when it has ended."
 REASON = {"code": "IN_PRODUCTION", "documents": 3}
 KEPT: dict[str, Any] = {"status": "undone_with_conflicts", "kept": 3, "reasons": [REASON]}
 
@@ -129,17 +130,20 @@ class RefusingStack:
 
 
 @pytest.mark.parametrize(
-    ("reason", "command"),
+    ("reason", "told"),
     [
-        ("Import 8 added the images of these documents; undo it first.", f": {format_command('undo', '8')} --tenant t"),
-        ("Import 8 of the same case is running or being undone; undo this one when it has ended.", ""),
+        (
+            "Import 8 added the images of these documents; undo it first.",
+            f"Import 8 added the images of these documents; undo it first: {format_command('undo', '8')} --tenant t",
+        ),
+        (RUNNING, RUNNING),
     ],
 )
-def test_the_undo_that_has_to_come_first_is_named_as_a_command(reason: str, command: str) -> None:
+def test_the_undo_that_has_to_come_first_is_named_as_a_command(reason: str, told: str) -> None:
     stack: Any = RefusingStack(reason)
     with pytest.raises(LocalError) as refused:
         undo_import(stack, "t", 7, dry_run=True, confirm=lambda _: True, on_state=lambda _: None)
-    assert str(refused.value) == f"import 7 cannot be undone: {reason}{command}"
+    assert str(refused.value) == f"import 7 cannot be undone: {told}"
 
 
 def test_an_import_of_nothing_has_nothing_to_undo() -> None:

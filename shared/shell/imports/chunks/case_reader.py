@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 
 from sqlalchemy.orm import Session
 
@@ -54,14 +55,16 @@ def _build_rows(
     """Yield the regular rows with the values that are needed of them.
 
     The end of a check needs dates and parents, and what describes how rows differ from exhibits, of which there may be
-    none, needs the properties. Where blanks clear, equal hashes do not prove equal values.
+    none, needs the properties. Where blanks clear, equal hashes do not prove equal values. For an overlay, the earlier
+    ones never do: it fills what the versions that computed them did not store.
     """
     is_check, load_mode = loaded.import_record.status == ImportStatus.CHECKING, loaded.layout.load_mode
+    earlier = repeat(()) if load_mode.is_overlay else columnar.earlier_hashes
     with_values = (
         is_check
         or loaded.import_record.volume_id is not None
         or (load_mode.is_overlay and load_mode.blanks is Blanks.CLEAR)
-        or any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes, columnar.earlier_hashes))
+        or any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes, earlier))
     )
     return columnar.build_rows(with_values=with_values, with_properties=bool(held) or not is_check)
 

@@ -171,7 +171,7 @@ class ChunkOverlay:
     def _has_values(self, row: StorableRow, exhibit: KeyedExhibit) -> bool:
         """Return whether the hash alone proves that the row changes no value of the exhibit.
 
-        The earlier hash does not: it covers fewer dates.
+        An earlier hash does not: it covers fewer dates, or texts that are properties of the exhibit.
         """
         return row.row_hash == exhibit.row_hash and self._overlay.is_as_new(row.source.cells or ())
 
