@@ -33,8 +33,8 @@ STEP_ERROR = "aws_durable_execution_sdk_python.exceptions.StepError"
 class Sagas:
     """Starts executions of the toy's durable function and asks for them, as a caller of AWS does."""
 
-    def __init__(self, stack: LocalStack, entry: ToyResults) -> None:
-        self.stack, self.client, self._results = stack, stack.lambda_client, entry
+    def __init__(self, stack: LocalStack, toy_results: ToyResults) -> None:
+        self.stack, self.client, self._results = stack, stack.lambda_client, toy_results
 
     def start(self, name: str, function: str = ALIAS, **event: Any) -> str:
         """Start one whose steps tell its name; gives the ARN of the execution."""
@@ -70,9 +70,9 @@ class Sagas:
 
 
 @pytest.fixture
-def sagas(stack: LocalStack, entry: ToyResults) -> Sagas:
+def sagas(stack: LocalStack, toy_results: ToyResults) -> Sagas:
     stack.wait_until_idle()
-    return Sagas(stack, entry)
+    return Sagas(stack, toy_results)
 
 
 @pytest.fixture

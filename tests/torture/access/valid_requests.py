@@ -54,7 +54,16 @@ PREVIEW = {
     "timeZone": "Europe/Berlin",
 }
 DATES = [f"body:{name}" for name in ("documentDate", "dateSent", "dateReceived", "dateCreated", "dateModified")]
-OF_EXHIBITS = ("batesBegin", "batesEnd", "parentControlNumber", "title", "fileName", "nativePath", "textPath")
+OF_EXHIBITS = (
+    "batesBegin",
+    "batesEnd",
+    "parentControlNumber",
+    "title",
+    "confidentiality",
+    "fileName",
+    "nativePath",
+    "textPath",
+)
 
 
 def requests_of(tenant: Tenant) -> list[ApiRequest]:
@@ -185,7 +194,7 @@ def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
         for page in _page(tenant, "GET /exhibits", case=case, title=mark, hasNative="false", hasText="false"):
             yield page.with_values({"query:importId": tenant.ids["loaded"]})
         ranges = {"dateFrom": "2019-12-31", "dateTo": "2020-01-01", "batesFrom": f"{mark}1", "batesTo": f"{mark}2"}
-        yield from _page(tenant, "GET /exhibits", case=case, **ranges)
+        yield from _page(tenant, "GET /exhibits", case=case, confidentiality=mark, **ranges)
         yield from _page(tenant, "GET /custodians", case=case)
         yield _request_of("POST /custodians", case=case, name=f"{mark} Room")
     one = {"path:exhibitId": exhibits[0]}
