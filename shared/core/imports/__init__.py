@@ -1,1 +1,1 @@
-"""Rules of an import: upload keys, spelling of names, progress, report files."""
+"""Rules of an import: overlays, undos, upload keys, spelling of names, progress, report files."""

@@ -1,1 +1,1 @@
-"""Serve the HTTP API: validate requests, run each change once per key, describe problems (RFC 9457)."""
+"""Serve the HTTP API: check role and cases, validate requests, run each change once per key, describe problems."""

@@ -1,1 +1,1 @@
-"""Shared helpers and coordination primitives (locks, semaphores, idempotency); no domain rules."""
+"""Locks, semaphores, idempotency keys, and how values are made to fit their columns; no rules of one subject."""

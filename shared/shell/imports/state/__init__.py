@@ -1,1 +1,1 @@
-"""What the other packages of imports stand on: the rows of an import, its progress, its findings and its options."""
+"""What the other packages of imports stand on: rows of imports, progress, states with counts, findings, options."""
