@@ -201,4 +201,4 @@ def _build_warnings(import_record: Imports, batch: Sequence[tuple[str, MergedNam
 
 def describe_merged(kept: str) -> str:
     """Return the message for a spelling in place of which another one is kept."""
-    return f'this name equals "{kept}" under the database collation; that spelling is kept'
+    return f'This name equals "{kept}" under the database collation; that spelling is kept.'
