@@ -3,7 +3,7 @@
 Guaranteed: only the worker that holds the lock on a unit's row completes it, and it counts once, however often its
 message is delivered. That row is locked first, and the parent's last, because all units contend for it. Exactly one
 transaction finds that no unit is left. Its caller ends the parent, or requests the completion *before* it commits,
-while it holds the lock on the parent's row, which the receiver requests first: the request is neither lost, whoever is
+while it holds the lock on the parent's row, which the receiver requests first: the request is neither lost, whatever is
 killed, nor too early. If the queue rejects it, the unit is rolled back and delivered again.
 What a failure does differs, and is not here: a chunk's rows are rejected, a part fails its undo at the end, a unit its
 volume at once.
