@@ -18,6 +18,8 @@ from exhibit_ingest.cli.import_status import ImportProgress
 from local.lambda_runtime.invocation import InvocationFailedError
 
 _SECONDS_BETWEEN_LINES = 10.0
+# A chunk takes a few seconds; a transaction that waits for another one's rows, up to 50 until it is tried again.
+_SECONDS_WITHOUT_ROWS = 15.0
 
 
 class ProgressDisplay:
@@ -77,15 +79,19 @@ class FileProgress:
         self._name = name
         self._clock = clock
         self._task = progress.add_task(name, total=None, rows="uploading")
-        self._began = self._printed = clock()
+        self._began = self._printed = self._moved = clock()
+        self._done = 0
 
     def show(self, state: ImportProgress | None) -> None:
         """Update the line; None stands for an import that is not registered yet."""
         if state is None or not (state.rows_seen or state.finished):
+            self._moved = self._clock()
             undone = state.waits_for_undo_of if state and not self._is_check else None
             self._update(None, 0, "splitting" if undone is None else f"waiting for the undo of import {undone}")
             return
         done = state.rows_seen if state.finished else state.rows_processed
+        if done != self._done:
+            self._done, self._moved = done, self._clock()
         self._update(max(state.rows_seen, 1), done, self._describe(state))
 
     def show_step(self, text: str, done: int, total: int) -> None:
@@ -99,7 +105,19 @@ class FileProgress:
             f"  {state.rejected:,} rejected  {state.warnings:,} warnings"
         )
         left = state.rows_seen - state.rows_processed
-        return f"{rows}  {_format_seconds(left / rate)} left" if rate and left > 0 and not state.finished else rows
+        if left <= 0 or state.finished:
+            return rows
+        return f"{rows}{self._explain_waiting()}" + (f"  {_format_seconds(left / rate)} left" if rate else "")
+
+    def _explain_waiting(self) -> str:
+        """Return why no row may have been added for a while: nothing else that the command reads says it."""
+        waited = self._clock() - self._moved
+        if waited < _SECONDS_WITHOUT_ROWS:
+            return ""
+        return (
+            f"  no row for {_format_seconds(waited)}: another import or request may be changing these documents, and"
+            " is waited for"
+        )
 
     def _update(self, total: int | None, done: int, rows: str) -> None:
         self._progress.update(self._task, total=total, completed=done, rows=rows)

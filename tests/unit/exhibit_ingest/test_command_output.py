@@ -105,6 +105,26 @@ def test_an_import_says_which_undo_it_waits_for(is_check: bool, what: str) -> No
     assert output.getvalue() == f"a.dat: {what}\n"
 
 
+def test_an_import_to_which_no_row_is_added_says_what_it_may_wait_for() -> None:
+    output, now = io.StringIO(), [0.0]
+    with ProgressDisplay(Console(file=output, width=200), lambda: now[0]) as display:
+        line = display.add_file("a.dat")
+        for now[0], imported in ((11.0, 0), (22.0, 0), (33.0, 20), (44.0, 20)):
+            line.show(state(status="running", rows_seen=50, imported=imported) if now[0] > 11 else None)
+    waits = [" waited for" in printed for printed in output.getvalue().splitlines()]
+    assert waits == [False, False, False, False]
+    line.show(state(status="running", rows_seen=50, imported=20))
+    now[0] = 55.0
+    line.show(state(status="running", rows_seen=50, imported=20))
+    assert (
+        output.getvalue()
+        .splitlines()[-1]
+        .endswith(
+            "no row for 22 s: another import or request may be changing these documents, and is waited for  82 s left"
+        )
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "advice"),
     [([], "run it in a terminal, or confirm it with --yes"), (["--json"], "does not ask: confirm it with --yes")],
