@@ -68,6 +68,16 @@ def import_volume(workspace: Workspace, request: ImportRequest, settings: dict[s
     and is similar to others, and StackBusyError when another command uses the state directory, unless the result is
     printed as JSON.
     """
+    outcome = run_volume(workspace, request, settings)
+    if request.json:
+        print(json.dumps(build_document(outcome, request), ensure_ascii=False, indent=2))
+    else:
+        report_volume(outcome, request, settings)
+    return choose_code(outcome, request)
+
+
+def run_volume(workspace: Workspace, request: ImportRequest, settings: dict[str, str]) -> VolumeOutcome:
+    """Import or check the volume, and return what is known of it. Raises what `import_volume` raises."""
     outcome = VolumeOutcome()
     try:
         source = survey_volume(request.files[0], request.tenant, request.case, settings)
@@ -80,7 +90,7 @@ def import_volume(workspace: Workspace, request: ImportRequest, settings: dict[s
         if isinstance(exc, StackBusyError) and not request.json:
             raise
         outcome.error = str(exc)
-    return _report(outcome, request, settings)
+    return outcome
 
 
 def import_volume_into(
@@ -206,13 +216,15 @@ def _describe_lost_files(volume: str) -> str:
     )
 
 
-def _report(outcome: VolumeOutcome, request: ImportRequest, settings: Mapping[str, str]) -> int:
-    if request.json:
-        print(json.dumps(_build_document(outcome, request), ensure_ascii=False, indent=2))
-    else:
-        print_volume(outcome, request, settings)
-        if outcome.results and not (request.is_check or outcome.keeps_files):
-            print(_describe_lost_files(request.files[0].name))
+def report_volume(outcome: VolumeOutcome, request: ImportRequest, settings: Mapping[str, str]) -> None:
+    """Print what is known of a volume, for people."""
+    print_volume(outcome, request, settings)
+    if outcome.results and not (request.is_check or outcome.keeps_files):
+        print(_describe_lost_files(request.files[0].name))
+
+
+def choose_code(outcome: VolumeOutcome, request: ImportRequest) -> int:
+    """Return the exit code of a volume."""
     if outcome.error or not outcome.results:
         return FAILED
     if request.is_check:
@@ -222,7 +234,8 @@ def _report(outcome: VolumeOutcome, request: ImportRequest, settings: Mapping[st
     return REJECTED if any(result.state and result.state.rejected for result in outcome.results) else DONE
 
 
-def _build_document(outcome: VolumeOutcome, request: ImportRequest) -> dict[str, Any]:
+def build_document(outcome: VolumeOutcome, request: ImportRequest) -> dict[str, Any]:
+    """Return what --json prints of a volume."""
     described = format_checks_json(outcome.results) if request.is_check else format_json(outcome.results)
     return {"volume": outcome.figures["volume"], **json.loads(described), **outcome.figures, "error": outcome.error}
 

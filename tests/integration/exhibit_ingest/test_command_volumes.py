@@ -285,3 +285,44 @@ def test_an_interruption_leaves_no_import_running_and_none_in_the_journal(
     assert "DATA/VOL001.opt: the import" in served.errors
     assert list((served.workspace.state_dir / "running").iterdir()) == []
     assert list_unfinished(served.workspace.database_url or "", 1) == []
+
+
+def put_small(folder: Path, key: str) -> Path:
+    """A volume of one document with a native, and a row that is rejected."""
+    (folder / "DATA").mkdir(parents=True)
+    (folder / "NATIVES").mkdir()
+    (folder / "NATIVES" / "1.txt").write_text(key)
+    (folder / "DATA" / "load.dat").write_text(f"Control Number,Native Link\n{key},NATIVES/1.txt\n,NATIVES/1.txt\n")
+    return folder
+
+
+def test_a_folder_of_volumes_is_imported_volume_by_volume(served: Served, tmp_path: Path) -> None:
+    folder = tmp_path / "PROD"
+    for number in (10, 2):
+        put_small(folder / f"VOL{number}", f"S-{number}")
+    compress(put_small(tmp_path / "VOL11", "S-11")).rename(folder / "VOL11.zip")
+    (folder / "letter.pdf").write_bytes(b"x")
+    code, checked = served.run("check", folder, "--case", "several")
+    assert (code, [len(each["checks"]) for each in checked["volumes"]]) == (3, [1, 1, 1])
+    assert served.documents("several") == []
+    code, imported = served.run("import", folder, "--case", "several")
+    assert (code, imported["error"], imported["not_sent"]) == (3, None, [str(folder / "letter.pdf")])
+    found = [(each["volume"]["name"], each["imports"][0]["imported"], each["error"]) for each in imported["volumes"]]
+    assert found == [("VOL2", 1, None), ("VOL10", 1, None), ("VOL11", 1, None)]
+    assert [(row[0], row[3]) for row in served.documents("several")] == [
+        ("S-10", "native NATIVES/1.txt 3"),
+        ("S-11", "native VOL11/NATIVES/1.txt 3"),
+        ("S-2", "native NATIVES/1.txt 3"),
+    ]
+    assert len(set(served.query("SELECT volume_id FROM imports WHERE file_name = 'load.dat'"))) == 6
+
+
+def test_a_summary_of_several_volumes_has_each_and_the_total(served: Served, tmp_path: Path) -> None:
+    volumes = [put_small(tmp_path / name, f"T-{name}") for name in ("VOL1", "VOL2")]
+    assert main(["import", *map(str, volumes), "--case", "several two"], served.workspace) == 3
+    printed = served.capsys.readouterr().out
+    assert "2 volumes, in this order: VOL1, VOL2" in printed
+    assert "Volume 2 of 2: VOL2" in printed
+    lines = [line.split() for line in printed.splitlines() if line.split()]
+    assert ["VOL1", "1", "2", "1", "0", "0", "1", "rows", "rejected"] in lines
+    assert ["total", "2", "4", "2", "0", "0", "2"] in lines

@@ -112,6 +112,7 @@ def test_what_cannot_be_a_volume_is_refused_before_anything_starts(
         (["VOL001", "--zip-names", "cp932"], "--zip-names is for a zip"),
         (["a.dat", "--strip-prefix", "D:"], "--strip-prefix is only for a folder or zip"),
         (["gone.zip"], "does not exist"),
+        (["VOL001", "VOL002", "--load-file", "a.dat"], "name a file of one volume"),
     ],
 )
 def test_wrong_usage_of_volumes(
@@ -121,10 +122,24 @@ def test_wrong_usage_of_volumes(
     reason: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    put(tmp_path, "VOL001/a.dat", "a.dat")
+    put(tmp_path, "VOL001/a.dat", "VOL002/a.dat", "a.dat")
     monkeypatch.chdir(tmp_path)
     assert main(["check", *arguments, "--case", "c"], Workspace(tmp_path / "state")) == 2
     assert reason in capsys.readouterr().err
+
+
+def test_of_several_volumes_none_is_sent_if_one_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = put(tmp_path / "PROD", "VOL001/DATA/a.dat", "VOL002/a.dat", "VOL002/b.dat", "letter.pdf")
+    workspace = Workspace(tmp_path / "state")
+    assert main(["import", str(folder), "--case", "c"], workspace) == 1
+    printed = capsys.readouterr().err
+    assert "error: VOL002: SEVERAL_LOAD_FILES" in printed
+    assert "Nothing was imported; the folder has 2 volumes" in printed
+    assert main(["import", str(folder), "--case", "c", "--json"], workspace) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["volumes"], document["not_sent"]) == ([], [str(folder / "letter.pdf")])
+    assert "SEVERAL_LOAD_FILES" in document["error"]
+    assert not workspace.state_dir.exists()
 
 
 def test_a_load_file_that_is_chosen_settles_which_one(tmp_path: Path) -> None:
