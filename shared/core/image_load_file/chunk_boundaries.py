@@ -11,15 +11,14 @@ import sys
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 
-from core.image_load_file.boundaries import BOUNDARY_COMMANDS, FLAGS, PAGE
+from core.image_load_file.boundaries import BOUNDARY_COMMANDS, FLAGS, PAGE, read_level
+from core.image_load_file.limits import LIMITS
 from core.image_load_file.lines import split_texts
 from core.image_load_file.page_lines import WHITESPACE
 from core.load_file import encoding as enc
 
 _VERSION = b"\x01"
 _LEVEL_BITS = 3
-# A longer line is copied as it is: no line of a page that is read has so many bytes.
-_LONGEST_LINE = 131_072
 
 
 def pack_boundaries(first_line: int, starts: Iterable[tuple[int, int]]) -> bytes:
@@ -51,7 +50,7 @@ def write_flags(parts: Iterable[bytes], encoding: str, first_line: int, starts: 
     """Yield lines of a file with the flags that pages have in the end, and without its boundary commands.
 
     `starts` is what `unpack_boundaries` returns. The lines are given in parts of any size; other lines stay as they
-    are. Read alone, they are the same documents.
+    are, and so are lines over the limit, which are not read. Read alone, they are the same documents.
     """
     pending, is_long, line_no = b"", False, first_line
     for part in parts:
@@ -62,10 +61,11 @@ def write_flags(parts: Iterable[bytes], encoding: str, first_line: int, starts: 
         at = 0
         for text, size in zip(texts, sizes, strict=True):
             raw, at = complete[at : at + size], at + size
+            is_long = is_long or size > LIMITS.line_bytes
             yield raw if is_long else _write_flag(raw, text, encoding, starts.get(line_no, PAGE))
             line_no, is_long = line_no + 1, False
         undecided = enc.count_undecided_bytes(pending, encoding, cr_ends=True)
-        if len(pending) > _LONGEST_LINE:
+        if len(pending) > 2 * LIMITS.line_bytes:
             is_long = True
             cut = len(pending) - undecided
             yield pending[:cut]
@@ -75,13 +75,13 @@ def write_flags(parts: Iterable[bytes], encoding: str, first_line: int, starts: 
 
 
 def _write_flag(raw: bytes, text: str, encoding: str, level: int) -> bytes:
-    """Return a line with its flag, none for a boundary command."""
+    """Return a line with its flag, none for a boundary command; a flag that cannot be read stays as it is."""
     command = text.partition(",")[0].strip(WHITESPACE).upper()
     if command in BOUNDARY_COMMANDS:
         return b""
     comma = ",".encode(encoding)
     columns = _split_columns(raw, comma)
-    if command != "IM" or len(columns) < 4:
+    if command != "IM" or len(columns) < 4 or read_level(enc.decode(columns[2], encoding)) is None:
         return raw
     columns[2] = FLAGS[level].encode(encoding)
     return comma.join(columns)

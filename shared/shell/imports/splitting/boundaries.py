@@ -49,7 +49,7 @@ _UNKNOWN = f"""
 """
 _REPEATED = f"""
     SELECT n.line, n.name, n.image_key, MIN(p.line), MAX(p.line) FROM {_NAMED} AS n
-    JOIN pages AS p ON p.image_key = n.image_key GROUP BY n.line, n.image_key HAVING COUNT(*) > 1 ORDER BY 1 LIMIT ?
+    JOIN pages AS p ON p.image_key = n.image_key GROUP BY n.line, n.image_key HAVING COUNT(DISTINCT p.page) > 1 ORDER BY 1 LIMIT ?
 """
 _RANGES = """
     FROM commands AS c JOIN pages AS b ON b.image_key = c.first JOIN pages AS e ON e.image_key = c.last
