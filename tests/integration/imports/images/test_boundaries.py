@@ -84,12 +84,12 @@ def test_a_check_and_the_import_of_it_find_the_same_documents(world: World) -> N
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
 def test_the_error_file_alone_gives_the_documents_the_same_pages(world: World, encoding: str) -> None:
-    data = lfp("D,F,,,,,", "BF,P-2,", "BR,P-3,P-5,D", "BF,P-6,C", "FT,P-1,é").decode("utf-8").encode(encoding)
+    data = lfp("D,F,,,,,", "BF,P-2,", "BR,P-3,P-5,D", "BF,P-6,F", "FT,P-1,é").decode("utf-8").encode(encoding)
     import_id = world.run(data, name="images.lfp")
     assert found(world) == [(line, "OPT_DOC_NOT_FOUND", key) for line, key in ((1, "P-1"), (3, "P-3"), (6, "P-6"))]
     corrected = world.report(import_id)["rejected_rows.lfp"]
     flags = [line.split(",")[2] for line in corrected.decode("utf-8-sig").splitlines()]
-    assert flags == ["D", "", "D", "", "", "C", ""]
+    assert flags == ["D", "", "D", "", "", "F", ""]
     world.run(DAT)
     assert results(world, world.run(corrected, name="again.lfp")) == ("completed", 3, 3, 0, 0, 0)
     assert page_counts(world) == EXPECTED
