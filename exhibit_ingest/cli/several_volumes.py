@@ -48,14 +48,14 @@ def import_volumes(workspace: Workspace, request: ImportRequest, settings: dict[
     if found.paths == [*request.files] and len(found.paths) == 1:
         return import_volume(workspace, request, settings)
     if settings.keys() & {"loadFile", "imageLoadFile"}:
-        raise UsageError("--load-file and --image-load-file name a file of one volume; import each with its own command")
+        raise UsageError(
+            "--load-file and --image-load-file name a file of one volume; import each with its own command"
+        )
     return _SeveralVolumes(workspace, request, settings, found).run()
 
 
 class _SeveralVolumes:
-    def __init__(
-        self, workspace: Workspace, request: ImportRequest, settings: dict[str, str], found: Volumes
-    ) -> None:
+    def __init__(self, workspace: Workspace, request: ImportRequest, settings: dict[str, str], found: Volumes) -> None:
         self._workspace, self._request, self._settings, self._found = workspace, request, settings, found
         self._ended: list[tuple[ImportRequest, VolumeOutcome]] = []
 

@@ -31,8 +31,9 @@ A folder or zip is a volume: a DAT, CSV or TXT file and perhaps an OPT or LFP fi
 natives, texts and images that these name. It is sent whole, then its load file is imported, then its images. Files that
 are missing are warnings of their rows (NATIVE_MISSING, TEXT_MISSING, IMAGE_MISSING). If there are several load files,
 the command lists them, and --load-file and --image-load-file choose. A folder that holds several volumes, each in a
-folder or zip of its own, stands for these: they are imported one after another, in the order of their names. If sending a folder was interrupted, run
-the command again: with a running `serve`, files that were sent are not sent again. docs/volumes.md has the procedure.
+folder or zip of its own, stands for these: they are imported one after another, in the order of their names. If sending
+a folder was interrupted, run the command again: with a running `serve`, files that were sent are not sent again.
+docs/volumes.md has the procedure.
 With --json: {"volume": {"id", "name", "files", "bytes", "load_file", "image_load_file", "late_files"},
   "imports": [the load file, the image load file], "pages": {"lines_seen", "imported", "rejected", "documents",
   "missing_images"}, "files": {"natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches",

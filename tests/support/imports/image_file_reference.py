@@ -169,9 +169,7 @@ def _get_text(raw: bytes, encoding: str, bounds: Bounds) -> str | None:
 
 
 def _apply_boundaries(said: list[Said], texts: list[str | None]) -> list[Said]:
-    lines = [
-        Line(text, line.skipped is None, line.key, line.starts) for line, text in zip(said, texts, strict=True)
-    ]
+    lines = [Line(text, line.skipped is None, line.key, line.starts) for line, text in zip(said, texts, strict=True)]
     if not has_commands(lines):
         return said
     flags = iter(find_flags(lines))

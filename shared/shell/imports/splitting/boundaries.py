@@ -38,36 +38,42 @@ _BLOCK_BYTES = 1 << 16
 _SCHEMA = """
     PRAGMA journal_mode = OFF;
     PRAGMA cache_size = -32000;
-    CREATE TABLE pages (page INTEGER PRIMARY KEY, line INTEGER, level INTEGER, image_key BLOB, prefix BLOB, number INTEGER);
+    CREATE TABLE pages (
+      page INTEGER PRIMARY KEY, line INTEGER, level INTEGER, image_key BLOB, prefix BLOB, number INTEGER
+    );
     CREATE TABLE commands (line INTEGER PRIMARY KEY, name TEXT, first BLOB, last BLOB, level INTEGER);
+    CREATE VIEW named AS
+      SELECT line, name, first AS image_key FROM commands
+      UNION ALL SELECT line, name, last FROM commands WHERE name = 'BR';
+    CREATE VIEW ranges AS
+      SELECT c.line, c.level, b.page AS first, e.page AS last, b.line AS first_line, e.line AS last_line,
+        b.prefix AS first_prefix, e.prefix AS last_prefix
+      FROM commands AS c JOIN pages AS b ON b.image_key = c.first JOIN pages AS e ON e.image_key = c.last
+      WHERE c.name = 'BR';
 """
 _INDEX = "CREATE INDEX pages_by_key ON pages (image_key)"
-_NAMED = "(SELECT line, name, first AS image_key FROM commands UNION ALL SELECT line, name, last FROM commands WHERE last <> x'')"
-_UNKNOWN = f"""
-    SELECT n.line, n.name, n.image_key FROM {_NAMED} AS n
-    WHERE NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.image_key = n.image_key) ORDER BY n.line LIMIT ?
+_UNKNOWN = """
+    SELECT line, name, image_key FROM named
+    WHERE NOT EXISTS (SELECT 1 FROM pages WHERE pages.image_key = named.image_key) ORDER BY line LIMIT ?
 """
-_REPEATED = f"""
-    SELECT n.line, n.name, n.image_key, MIN(p.line), MAX(p.line) FROM {_NAMED} AS n
-    JOIN pages AS p ON p.image_key = n.image_key GROUP BY n.line, n.image_key HAVING COUNT(DISTINCT p.page) > 1 ORDER BY 1 LIMIT ?
+_REPEATED = """
+    SELECT n.line, n.name, n.image_key, MIN(p.line), MAX(p.line) FROM named AS n
+    JOIN pages AS p ON p.image_key = n.image_key
+    GROUP BY n.line, n.image_key HAVING COUNT(DISTINCT p.page) > 1 ORDER BY 1 LIMIT ?
 """
-_RANGES = """
-    FROM commands AS c JOIN pages AS b ON b.image_key = c.first JOIN pages AS e ON e.image_key = c.last
-    WHERE c.name = 'BR'
-"""
-_REVERSED = f"SELECT c.line, b.line, e.line {_RANGES} AND b.page > e.page ORDER BY 1 LIMIT ?"
-_OUT_OF_ORDER = f"""
+_REVERSED = "SELECT line, first_line, last_line FROM ranges WHERE first > last ORDER BY 1 LIMIT ?"
+_OUT_OF_ORDER = """
     SELECT before, line FROM (
       SELECT line, number, LAG(number) OVER numbered AS lower, LAG(line) OVER numbered AS before FROM pages
-      WHERE prefix IN (SELECT b.prefix {_RANGES} UNION SELECT e.prefix {_RANGES})
+      WHERE prefix IN (SELECT first_prefix FROM ranges UNION SELECT last_prefix FROM ranges)
       WINDOW numbered AS (PARTITION BY prefix ORDER BY page)
     ) WHERE number < lower ORDER BY 2 LIMIT ?
 """
-_EFFECTS = f"""
-    SELECT b.page, CASE WHEN c.name = 'BM' AND c.level > 0 THEN 'raise' ELSE 'set' END, c.level, c.line, 0
-      FROM commands AS c JOIN pages AS b ON b.image_key = c.first WHERE c.name <> 'BR'
-    UNION ALL SELECT b.page, 'group', c.level, c.line, e.page {_RANGES}
-    UNION ALL SELECT e.page + 1, 'raise', c.level, c.line, 0 {_RANGES}
+_EFFECTS = """
+    SELECT p.page, CASE WHEN c.name = 'BM' AND c.level > 0 THEN 'raise' ELSE 'set' END, c.level, c.line, 0
+      FROM commands AS c JOIN pages AS p ON p.image_key = c.first WHERE c.name <> 'BR'
+    UNION ALL SELECT first, 'group', level, line, last FROM ranges
+    UNION ALL SELECT last + 1, 'raise', level, line, 0 FROM ranges
     ORDER BY 1
 """
 _PAGES = "SELECT level, line FROM pages ORDER BY page"
@@ -75,7 +81,9 @@ Columns = tuple[object, ...]
 
 
 @contextmanager
-def find_boundaries(blocks: Iterable[bytes], encoding: str, mark_bytes: int, line_bytes: int) -> Iterator[Iterator[int]]:
+def find_boundaries(
+    blocks: Iterable[bytes], encoding: str, mark_bytes: int, line_bytes: int
+) -> Iterator[Iterator[int]]:
     """Read the blocks of an IPRO file, and open the levels of its pages, in the order of their lines, for the block.
 
     Raises FileRefusedError (LFP_BOUNDARIES) for a command that cannot be read, that names a page which the file does

@@ -152,7 +152,17 @@ def insert_chunks(transaction: Session, import_id: int, chunks: Sequence[Chunk])
         "boundaries",
     )
     rows = [
-        (import_id, c.chunk_no, c.byte_start, c.byte_end, c.first_line, c.last_line, c.row_count, c.sha256, c.boundaries)
+        (
+            import_id,
+            c.chunk_no,
+            c.byte_start,
+            c.byte_end,
+            c.first_line,
+            c.last_line,
+            c.row_count,
+            c.sha256,
+            c.boundaries,
+        )
         for c in chunks
     ]
     insert_new(transaction, "import_chunks", columns, rows)

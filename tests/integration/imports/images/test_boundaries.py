@@ -8,8 +8,8 @@ from core.image_load_file.limits import Limits
 from core.image_load_file.splitter import ImageSplitter
 from shell.imports.commands import retry_import
 from shell.imports.splitting import image_split
-from tests.integration.imports.import_requests import CALLER, committed
 from tests.integration.imports.images.image_imports import deliver_requests
+from tests.integration.imports.import_requests import CALLER, committed
 from tests.support.application.driver import World, complete_imports
 from tests.support.imports.image_load_files import found, page_counts, pages, results
 
@@ -33,7 +33,9 @@ FILE = lfp("D,,,,,,", *FLAGS)
 
 
 def use_limits(monkeypatch: pytest.MonkeyPatch, limits: Limits) -> None:
-    monkeypatch.setattr(image_split, "ImageSplitter", lambda *place: ImageSplitter(*place, limits))
+    monkeypatch.setattr(
+        image_split, "ImageSplitter", lambda kind, encoding, mark: ImageSplitter(kind, encoding, mark, limits)
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,9 @@ def test_the_error_file_alone_gives_the_documents_the_same_pages(world: World, e
     assert page_counts(world) == EXPECTED
 
 
-def test_a_range_that_is_rejected_has_its_flags_in_the_error_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_range_that_is_rejected_has_its_flags_in_the_error_file(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     use_limits(monkeypatch, Limits(document_pages=2))
     world.run(DAT)
     import_id = world.run(lfp(",,,,,,", "BF,P-2,D", "BF,P-3,D", "BF,P-6,D"), name="images.lfp")
