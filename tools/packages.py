@@ -54,7 +54,7 @@ shell.imports.chunks: shell.imports.state shell.volume_files shell.custodian_ops
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
   core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
-shell.imports.completing: shell.imports.state shell.volume_files core.imports core.load_file DOMAIN
+shell.imports.completing: shell.imports.state shell.volume_files core.imports core.load_file core.image_load_file DOMAIN
 shell.imports.checks: shell.imports.state shell.imports.completing shell.volume_files
   core.checks core.imports core.load_file core.volumes DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.chunks shell.imports.images

@@ -133,9 +133,9 @@ def _run(options: argparse.Namespace, given: Workspace | None) -> int:
 def _import(workspace: Workspace, options: argparse.Namespace) -> int:
     request = _build_request(options)
     if check_volume_arguments(options):
-        from exhibit_ingest.cli.volume_import import import_volume
+        from exhibit_ingest.cli.volume_import import import_volumes
 
-        return import_volume(workspace, request, build_settings(options))
+        return import_volumes(workspace, request, build_settings(options))
     from exhibit_ingest.cli.import_files import import_files
 
     return import_files(workspace, request)

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,8 @@ from exhibit_ingest.cli.upload_and_wait import wait_for_import
 from exhibit_ingest.cli.workspace import Workspace
 from exhibit_ingest.exit_codes import DONE, FAILED, REJECTED
 from exhibit_ingest.import_request import ImportRequest
-from exhibit_ingest.program import format_command
-from exhibit_ingest.volumes.output import build_figures, print_figures
+from exhibit_ingest.volumes.output import build_figures, describe_lost_files, describe_sent, print_figures
+from exhibit_ingest.volumes.several import COUNTS, SeveralVolumes, VolumeResult, Volumes, list_volumes
 from exhibit_ingest.volumes.survey import Source, survey_volume
 from exhibit_ingest.volumes.volume_session import ImportPlace, VolumeRequest, VolumeSender
 from local.errors import LocalError, StackBusyError, UsageError
@@ -61,13 +61,51 @@ class VolumeOutcome:
     keeps_files: bool = True
 
 
-def import_volume(workspace: Workspace, request: ImportRequest, settings: dict[str, str]) -> int:
-    """Import or check the volume, print the result, and return the exit code.
+def import_volumes(workspace: Workspace, request: ImportRequest, settings: dict[str, str]) -> int:
+    """Import or check the volumes of the request in order, print the results, and return the exit code.
 
     An interruption cancels the imports that run, and is raised again. Raises UsageError for a case that does not exist
     and is similar to others, and StackBusyError when another command uses the state directory, unless the result is
     printed as JSON.
     """
+    found = _list_volumes(request, settings)
+    if len(found.paths) == 1:
+        return _import_volume(workspace, request, settings)
+
+    def run_one(path: Path) -> VolumeResult:
+        one = replace(request, files=[path])
+        outcome = run_volume(workspace, one, settings)
+        if not request.json:
+            _print_outcome(outcome, one, settings)
+        states: list[Any] = [result.state for result in outcome.results if result.state]
+        counts = [sum(getattr(state, name) for state in states) for name in COUNTS]
+        return VolumeResult(_choose_code(outcome, one), _build_document(outcome, one), len(outcome.results), counts)
+
+    place = (request.tenant, request.case, settings)
+    return SeveralVolumes(found, *place, run_one, request.json).run(build_console(sys.stdout))
+
+
+def _list_volumes(request: ImportRequest, settings: dict[str, str]) -> Volumes:
+    try:
+        return list_volumes(request.files, settings)
+    except (LocalError, OSError):
+        # What is wrong with a single volume is printed as its result.
+        if len(request.files) > 1:
+            raise
+        return Volumes([*request.files], [])
+
+
+def _import_volume(workspace: Workspace, request: ImportRequest, settings: dict[str, str]) -> int:
+    outcome = run_volume(workspace, request, settings)
+    if request.json:
+        print(json.dumps(_build_document(outcome, request), ensure_ascii=False, indent=2))
+    else:
+        _print_outcome(outcome, request, settings)
+    return _choose_code(outcome, request)
+
+
+def run_volume(workspace: Workspace, request: ImportRequest, settings: dict[str, str]) -> VolumeOutcome:
+    """Import or check the volume, and return what is known of it. Raises what `import_volumes` raises."""
     outcome = VolumeOutcome()
     try:
         source = survey_volume(request.files[0], request.tenant, request.case, settings)
@@ -80,7 +118,7 @@ def import_volume(workspace: Workspace, request: ImportRequest, settings: dict[s
         if isinstance(exc, StackBusyError) and not request.json:
             raise
         outcome.error = str(exc)
-    return _report(outcome, request, settings)
+    return outcome
 
 
 def import_volume_into(
@@ -88,7 +126,7 @@ def import_volume_into(
 ) -> None:
     """Import or check the volume in a stack, and add to the outcome what is known of it, also after an error.
 
-    Raises Interrupted and UsageError, as `import_volume` does.
+    Raises Interrupted and UsageError, as `import_volumes` does.
     """
     console = Console(stderr=True, highlight=False, emoji=False, force_terminal=False if request.json else None)
     try:
@@ -174,7 +212,7 @@ class _VolumeImport:
     def _cancel(self, sender: VolumeSender, interruption: Interrupted) -> None:
         """Cancel the imports that run, and note on the interruption what is in, or what of the files is sent."""
         if sender.sent is not None:
-            interruption.add_note(_describe_sent(sender.sent, kept=not isinstance(self._stack, LocalStack)))
+            interruption.add_note(describe_sent(sender.sent, kept=not isinstance(self._stack, LocalStack)))
             return
         self._display.warn("Interrupted. Cancelling the imports ...")
         try:
@@ -189,30 +227,13 @@ class _VolumeImport:
         interruption.add_note(_AGAIN)
 
 
-def _describe_sent(sent: str, *, kept: bool) -> str:
-    if kept:
-        return f"{sent} were sent. Nothing was imported. Run the same command again to send the rest."
-    return (
-        f"{sent} were sent. Nothing was imported. Files are kept only while a stack runs: the next run sends them all"
-        f" again. To continue instead, run `{format_command('serve')}` in another terminal first."
-    )
+def _print_outcome(outcome: VolumeOutcome, request: ImportRequest, settings: Mapping[str, str]) -> None:
+    print_volume(outcome, request, settings)
+    if outcome.results and not (request.is_check or outcome.keeps_files):
+        print(describe_lost_files(request.files[0].name))
 
 
-def _describe_lost_files(volume: str) -> str:
-    return (
-        f"The files of {volume} are not kept: they were in memory and are gone now that this command has ended. The"
-        " documents and their file names are in the database. To produce these documents, run"
-        f" `{format_command('serve')}` in another terminal, then run this import again with --mode append_overlay."
-    )
-
-
-def _report(outcome: VolumeOutcome, request: ImportRequest, settings: Mapping[str, str]) -> int:
-    if request.json:
-        print(json.dumps(_build_document(outcome, request), ensure_ascii=False, indent=2))
-    else:
-        print_volume(outcome, request, settings)
-        if outcome.results and not (request.is_check or outcome.keeps_files):
-            print(_describe_lost_files(request.files[0].name))
+def _choose_code(outcome: VolumeOutcome, request: ImportRequest) -> int:
     if outcome.error or not outcome.results:
         return FAILED
     if request.is_check:

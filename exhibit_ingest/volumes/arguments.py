@@ -30,13 +30,16 @@ VOLUME_HELP = """\
 A folder or zip is a volume: a DAT, CSV or TXT file and perhaps an OPT or LFP file, in its root or in DATA/, and the
 natives, texts and images that these name. It is sent whole, then its load file is imported, then its images. Files that
 are missing are warnings of their rows (NATIVE_MISSING, TEXT_MISSING, IMAGE_MISSING). If there are several load files,
-the command lists them, and --load-file and --image-load-file choose. If sending a folder was interrupted, run
-the command again: with a running `serve`, files that were sent are not sent again. docs/volumes.md has the procedure.
+the command lists them, and --load-file and --image-load-file choose. A folder that holds several volumes, each in a
+folder or zip of its own, stands for these: they are imported one after another, in the order of their names. If sending
+a folder was interrupted, run the command again: with a running `serve`, files that were sent are not sent again.
+docs/volumes.md has the procedure.
 With --json: {"volume": {"id", "name", "files", "bytes", "load_file", "image_load_file", "late_files"},
   "imports": [the load file, the image load file], "pages": {"lines_seen", "imported", "rejected", "documents",
   "missing_images"}, "files": {"natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches",
   "hashes_not_compared": {column: hashes}, "unreferenced", "of_rejected_rows"}, "error"}; a check has "checks" in place
-  of "imports". "hash_mismatches" is null where no hash was compared."""
+  of "imports". "hash_mismatches" is null where no hash was compared. Several volumes: {"volumes": [such an object for
+  each], "not_sent": [paths beside them], "error"}."""
 
 
 def add_volume_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,12 +74,12 @@ def is_volume(path: Path) -> bool:
 
 
 def check_volume_arguments(options: argparse.Namespace) -> bool:
-    """Return whether the command is for a volume.
+    """Return whether the command is for volumes.
 
     Raises UsageError for a volume beside other files, and for options of a volume without one.
     """
     volumes = [path for path in options.files if is_volume(path)]
-    if volumes and len(options.files) > 1:
+    if volumes and len(options.files) > len(volumes):
         raise UsageError(f"{volumes[0]} is a folder or zip; {options.command} it with a command of its own")
     names = [*(name for name, _, _ in _OPTIONS.values()), "missing_files", *(name for name, _ in _FLAGS.values())]
     given = next((name for name in names if getattr(options, name) is not None), None)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from exhibit_ingest.program import format_command
 from exhibit_ingest.volumes.volume_api import Document
 
 _PAGES = ("lines_seen", "imported", "rejected", "documents", "missing_images")
@@ -104,3 +105,22 @@ def _list_lines(figures: Document, *, is_check: bool) -> Iterator[str]:
 def _lacks_all(files: Document) -> bool:
     found = files["natives_linked"] + files["texts_linked"]
     return not found and files["natives_missing"] + files["texts_missing"] > 0
+
+
+def describe_sent(sent: str, *, kept: bool) -> str:
+    """Return what of a folder was sent before an interruption, and how to go on; `kept`: the bucket stays."""
+    if kept:
+        return f"{sent} were sent. Nothing was imported. Run the same command again to send the rest."
+    return (
+        f"{sent} were sent. Nothing was imported. Files are kept only while a stack runs: the next run sends them all"
+        f" again. To continue instead, run `{format_command('serve')}` in another terminal first."
+    )
+
+
+def describe_lost_files(volume: str) -> str:
+    """Return that the files of a volume end with the command, and what to do."""
+    return (
+        f"The files of {volume} are not kept: they were in memory and are gone now that this command has ended. The"
+        " documents and their file names are in the database. To produce these documents, run"
+        f" `{format_command('serve')}` in another terminal, then run this import again with --mode append_overlay."
+    )

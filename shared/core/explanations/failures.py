@@ -58,6 +58,13 @@ FAILED_FILES: Mapping[str, Explanation] = {
         "over 100 GB",
         "split the file",
     ),
+    FileFailure.LFP_BOUNDARIES: Explanation(
+        (
+            "boundary commands of an LFP cannot be applied; the message has "
+            "[what is wrong](#boundary-commands-of-an-lfp), with the lines"
+        ),
+        "correct these lines, or ask the sender which pages each document has",
+    ),
     FileFailure.SOURCE_GONE: Explanation(
         "the uploaded version is not in the bucket any more",
         "upload the file again",

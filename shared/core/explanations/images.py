@@ -110,7 +110,7 @@ IMAGE_WARNINGS: Mapping[str, Explanation] = {
         "ask the sender whether the document was produced as a native only",
     ),
     WarningCode.LFP_COMMAND_IGNORED: Explanation(
-        "commands of an LFP other than `IM` are not applied; the message counts them (line 0)",
+        ("commands of an LFP other than `IM`, `BF`, `BM` and `BR` are not applied; the message counts them (line 0)"),
         "nothing, unless the message names commands that matter to you",
     ),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from core.image_load_file.chunk_boundaries import unpack_boundaries
 from core.image_load_file.documents import (
     ImageDocument,
     check_page_count,
@@ -55,15 +56,26 @@ class _OpenDocument:
 
 
 def read_image_chunk(
-    raw: bytes, kind: ImageFileKind, encoding: str, first_line: int, byte_start: int
+    raw: bytes,
+    kind: ImageFileKind,
+    encoding: str,
+    first_line: int,
+    byte_start: int,
+    boundaries: bytes | None = None,
 ) -> Iterator[ImageDocument]:
-    """Yield the documents of a chunk that begins at this physical line and this byte of the file."""
+    """Yield the documents of a chunk that begins at this physical line and this byte of the file.
+
+    `boundaries` are those of the chunk, if it has some: they say which lines begin documents, and not their flags.
+    """
+    starts = None if boundaries is None else unpack_boundaries(boundaries, first_line)
     texts, sizes, _ = split_texts(raw, encoding)
     document: _OpenDocument | None = None
     position = byte_start
     for line_no, (text, size) in enumerate(zip(texts, sizes, strict=True), start=first_line):
         line = read_line(kind, text)
         if not isinstance(line, SkippedLine):
+            if starts is not None:
+                line = line._replace(starts_document=line_no in starts)
             if line.starts_document or document is None:
                 if document:
                     yield document.build()

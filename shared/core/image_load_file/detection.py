@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from core.image_load_file.boundaries import BoundaryCommand, parse_boundary
+from core.image_load_file.ipro import COMMENT
 from core.image_load_file.lines import read_line, split_texts
 from core.image_load_file.page_lines import WHITESPACE, ImageFileKind, PageLine, SkippedLine
 from core.load_file import encoding as enc
@@ -85,7 +87,14 @@ def _count_lines(kind: ImageFileKind, lines: list[str], is_page: IsPage | None =
     read = [read_line(kind, line) for line in lines]
     valid = [isinstance(line, SkippedLine) or (isinstance(line, PageLine) and is_page(kind, line)) for line in read]
     begins = any(isinstance(line, PageLine) and line.starts_document for line in read)
+    if kind is ImageFileKind.LFP and not begins:
+        # Boundary commands, perhaps behind the sample, can begin all documents; or the sample is all commands.
+        begins = any(isinstance(line, PageLine) for line in read) or _are_boundaries(lines)
     return sum(valid) if valid and valid[0] and begins else 0
+
+
+def _are_boundaries(lines: list[str]) -> bool:
+    return all(isinstance(parse_boundary(line), BoundaryCommand) for line in lines if not line.startswith(COMMENT))
 
 
 def _is_path(_kind: ImageFileKind, line: PageLine) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.codes import Rejection
+from core.image_load_file.boundaries import PAGE
 from core.image_load_file.documents import count_pages, describe_large_document, describe_missing_break
 from core.image_load_file.ipro import COMMENT
 from core.image_load_file.limits import LIMITS, Limits
@@ -24,7 +25,8 @@ class LocatedDocument(NamedTuple):
 
     `key` is its first image key; `is_sound`: all of its lines can be parsed; `pages`: how many they are then, 0
     otherwise. `raw` is its bytes and `gap` those up to the next document, None if they are over the limit. `error` says
-    why the document is rejected without being read; it has neither then.
+    why the document is rejected without being read; it has neither then. `level` is the boundary level that commands of
+    the file leave its first line, 0 if the lines alone decide.
     """
 
     key: str
@@ -37,6 +39,7 @@ class LocatedDocument(NamedTuple):
     raw: bytes
     gap: bytes | None
     error: LineError | None
+    level: int = PAGE
 
 
 @dataclass
@@ -78,6 +81,7 @@ class _OpenDocument:
     byte_end: int = 0
     last_line: int = 0
     lines: int = 0
+    level: int = PAGE
     is_sound: bool = True
     is_gap_held: bool = True
     raw_parts: list[bytes] = field(default_factory=list)
@@ -116,15 +120,20 @@ class _OpenDocument:
             raw[:size],
             raw[size:] if self.is_gap_held and not self.error else None,
             self.error,
+            self.level,
         )
 
 
 class DocumentStream:
-    """The documents of a file, fed in batches of lines; a document is yielded when the next one begins."""
+    """The documents of a file, fed in batches of lines; a document is yielded when the next one begins.
+
+    `levels` are the boundary levels of the pages in order, if commands of the file change those that its lines state.
+    """
 
     def __init__(self, kind: ImageFileKind, limits: Limits = LIMITS) -> None:
         self._kind, self._limits = kind, limits
         self._open: _OpenDocument | None = None
+        self.levels: Iterator[int] | None = None
         self.counts = ImageFileCounts()
 
     def feed(self, batch: LineBatch) -> Iterator[LocatedDocument]:
@@ -135,11 +144,15 @@ class DocumentStream:
             if isinstance(line, SkippedLine):
                 self.counts.add_skipped(line, line_no)
             else:
+                level = PAGE
+                if self.levels is not None:
+                    level = next(self.levels)
+                    line = line._replace(starts_document=level > PAGE)
                 self.counts.add_page(line)
                 if line.starts_document or self._open is None:
                     yield from self._complete(batch.raw[start:offset])
                     missing = None if line.starts_document else describe_missing_break(line_no)
-                    self._open = _OpenDocument(line, batch.byte_start + offset, line_no, missing)
+                    self._open = _OpenDocument(line, batch.byte_start + offset, line_no, missing, level=level)
                     start = offset
                 self._open.add(line, line_no, batch.byte_start + offset + size, self._limits)
             offset += size

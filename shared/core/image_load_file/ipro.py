@@ -1,7 +1,8 @@
 """Read a line of an IPRO file (LFP): IM,key,flag,offset,@volume;directory;file;type[,rotation].
 
-Sources: IPRO eCapture help, "Import a New Page (IM)"; docs.zylab.com (IPRO). `IM` is the only command that is read: FT,
-OF, BF, IO, IS and the others change or add to what IPRO shows, and are counted.
+Sources: IPRO eCapture help, "Import a New Page (IM)"; docs.zylab.com (IPRO). `IM` is the only command that is read
+here; BF, BM and BR change its flag (`core.image_load_file.boundaries`), and FT, OF, IO, IS and the others, which add to
+what IPRO shows, are counted.
 """
 
 from __future__ import annotations

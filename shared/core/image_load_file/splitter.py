@@ -9,10 +9,12 @@ two chunks is part of neither.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.codes import Rejection
+from core.image_load_file.boundaries import BOUNDARY_COMMANDS, PAGE
+from core.image_load_file.chunk_boundaries import hash_chunk, pack_boundaries
 from core.image_load_file.document_stream import DocumentStream, ImageFileCounts, LocatedDocument
 from core.image_load_file.limits import LIMITS, Limits
 from core.image_load_file.lines import LineBatch, LineStream
@@ -35,6 +37,7 @@ class RejectedRange:
     byte_end: int
     first_line: int
     last_line: int
+    boundaries: bytes | None = None
 
 
 class ImageSplitter:
@@ -52,6 +55,7 @@ class ImageSplitter:
         self._lines = LineStream(encoding or enc.BYTEWISE, mark_bytes, limits.line_bytes)
         self._documents = DocumentStream(kind, limits)
         self._open = OpenChunk(mark_bytes, 1, mark_bytes, 1)
+        self._starts: list[tuple[int, int]] = []
         self._pages = 0
         self._gap: bytes | None = None
         self._digest = hashlib.sha256()
@@ -71,6 +75,18 @@ class ImageSplitter:
         for document in self._documents.finish():
             yield from self._add(document)
         yield from self._close()
+
+    def apply_boundaries(self, levels: Iterator[int]) -> None:
+        """Take the boundary levels of the file's pages, in order, instead of those that its lines state.
+
+        Call it before `feed`. Chunks and rejected ranges then have `boundaries`, as `pack_boundaries` returns them.
+        """
+        self._documents.levels = levels
+
+    @property
+    def has_unread_boundaries(self) -> bool:
+        """Whether a line so far is a boundary command that no levels were given for."""
+        return self._documents.levels is None and not BOUNDARY_COMMANDS.isdisjoint(self.counts.other_commands)
 
     @property
     def sha256(self) -> bytes:
@@ -138,6 +154,7 @@ class ImageSplitter:
         chunk.byte_end, chunk.last_line = document.byte_end, document.last_line
         chunk.row_count, self.rows_seen = chunk.row_count + 1, self.rows_seen + 1
         chunk.raw_parts.append(document.raw)
+        self._starts.append((document.first_line, document.level))
         self._pages, self._gap = self._pages + document.pages, document.gap
         if document.is_sound:
             self.keys.append((document.key, document.first_line))
@@ -145,12 +162,18 @@ class ImageSplitter:
     def _reject(self, document: LocatedDocument, code: Rejection, message: str) -> RejectedRange:
         self.rows_seen += 1
         place = (document.byte_start, document.byte_end, document.first_line, document.last_line)
-        return RejectedRange(code, message, document.key, *place)
+        starts = [(document.first_line, document.level)] if document.level > PAGE else []
+        return RejectedRange(code, message, document.key, *place, self._pack(document.first_line, starts))
+
+    def _pack(self, first_line: int, starts: Sequence[tuple[int, int]]) -> bytes | None:
+        return None if self._documents.levels is None else pack_boundaries(first_line, starts)
 
     def _close(self) -> Iterator[Chunk]:
         chunk, self._open, self._pages, self._gap = self._open, OpenChunk(0, 0, 0, 0), 0, None
+        starts, self._starts = self._starts, []
         if chunk.row_count:
             self.chunk_count += 1
-            digest = hashlib.sha256(b"".join(chunk.raw_parts)).digest()
+            boundaries = self._pack(chunk.first_line, starts)
             place = (chunk.byte_start, chunk.byte_end, chunk.first_line, chunk.last_line)
-            yield Chunk(self.chunk_count, *place, chunk.row_count, digest)
+            digest = hash_chunk(chunk.raw_parts, boundaries)
+            yield Chunk(self.chunk_count, *place, chunk.row_count, digest, boundaries)

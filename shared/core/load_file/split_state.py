@@ -15,7 +15,10 @@ MAX_DATE_PREFIXES = 50_000
 
 @dataclass(frozen=True)
 class Chunk:
-    """Consecutive records: bytes [byte_start, byte_end), physical lines [first_line, last_line], number of records."""
+    """Consecutive records: bytes [byte_start, byte_end), physical lines [first_line, last_line], number of records.
+
+    `boundaries` are those of an image load file, which its hash covers, too: see `core.image_load_file`.
+    """
 
     chunk_no: int
     byte_start: int
@@ -24,6 +27,7 @@ class Chunk:
     last_line: int
     row_count: int
     sha256: bytes
+    boundaries: bytes | None = None
 
 
 @dataclass

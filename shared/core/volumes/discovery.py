@@ -107,9 +107,7 @@ class _Survey:
             return
         self._count(folders)
         self._compare_with_choices(file)
-        stem, _, extension = name.rpartition(".")
-        kind = _KINDS.get(extension.lower()) if stem else None
-        kind = _NOTE if name.lower() == _FILE_LIST else kind
+        kind = _find_kind(name)
         if kind:
             self._place(file, folders, kind)
 
@@ -182,6 +180,28 @@ class _Survey:
         advice = "Set loadFile to the path of the load file, or imageLoadFile to import an OPT or LFP file alone."
         listed = f" Other places have: {others}." if others.count else ""
         return VolumeRefusedError(VolumeFailure.NO_LOAD_FILE, f"{message}{listed} {advice}")
+
+
+def find_place(path: str) -> int | None:
+    """Return how many folders the place of a load file is below: 0 for the root and `DATA/`, None for other files.
+
+    TXT files, which may be notes, and MANIFEST.csv are other files.
+    """
+    *folders, name = path.split("/")
+    if _find_kind(name) in (None, _NOTE):
+        return None
+    return len(folders) - (bool(folders) and folders[-1].lower() == _DATA_FOLDER)
+
+
+def is_part_of_volume(folder: str) -> bool:
+    """Return whether a folder of this name holds a part of the volume that it is in, such as its images."""
+    return folder.lower() in _PART_FOLDERS
+
+
+def _find_kind(name: str) -> str | None:
+    stem, _, extension = name.rpartition(".")
+    kind = _KINDS.get(extension.lower()) if stem else None
+    return _NOTE if name.lower() == _FILE_LIST else kind
 
 
 def _normalise(choice: str) -> str:

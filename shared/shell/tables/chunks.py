@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from sqlalchemy import BINARY, BigInteger, Index, Integer, SmallInteger, String
-from sqlalchemy.dialects.mysql import MEDIUMBLOB, MEDIUMTEXT
+from sqlalchemy.dialects.mysql import BLOB, MEDIUMBLOB, MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import Base, Timestamp
@@ -12,7 +12,8 @@ from shell.tables.base import Base, Timestamp
 class ImportChunks(Base):
     """A contiguous run of records of one file; the unit of import, committed whole or not at all.
 
-    The bytes [byte_start, byte_end) of the source version hold its records; `sha256` is their hash.
+    The bytes [byte_start, byte_end) of the source version hold its records; `sha256` is their hash, and covers
+    `boundaries`.
     """
 
     __tablename__ = "import_chunks"
@@ -66,6 +67,9 @@ class ImportChunks(Base):
     )
     named_texts: Mapped[int] = mapped_column(
         Integer, server_default="0", comment="New and changed exhibits with a text_path, if the file is of no volume"
+    )
+    boundaries: Mapped[bytes | None] = mapped_column(
+        BLOB, comment="Which lines begin documents, if commands of an image load file change that; else NULL"
     )
 
 

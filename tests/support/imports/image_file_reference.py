@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tests.support.imports.boundary_reference import Line, find_flags, has_commands
+
 BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 SPACE = " \t\x0b\x0c"
 LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -105,12 +107,17 @@ class WholeFile:
     commands: Counter[str]
 
 
-def read_whole(data: bytes, kind: str, bounds: Bounds) -> WholeFile:
-    """Read a file of this kind, `opt` or `lfp`."""
+def read_whole(data: bytes, kind: str, bounds: Bounds, *, has_boundaries: bool = False) -> WholeFile:
+    """Read a file of this kind, `opt` or `lfp`; `has_boundaries`: apply its boundary commands.
+
+    Raises RefusedError if these cannot be applied.
+    """
     mark, encoding = next(((len(bom), name) for bom, name in BOMS if data.startswith(bom)), (0, ""))
     places = list(_split(data, mark, encoding))
     encoding = encoding or _decide(data[start:end] for start, end in places if end - start <= bounds.line_bytes)
     said = [_say(data[start:end], kind, encoding, bounds) for start, end in places]
+    if has_boundaries:
+        said = _apply_boundaries(said, [_get_text(data[start:end], encoding, bounds) for start, end in places])
     documents = list(_group([(line, *place) for line, place in zip(said, places, strict=True)], bounds))
     pages = [line for line in said if line.skipped is None]
     return WholeFile(
@@ -155,11 +162,24 @@ def _decode(raw: bytes, encoding: str) -> str:
     return raw[:even].decode(encoding, "surrogatepass") + "".join(chr(0xDC00 + byte) for byte in raw[even:])
 
 
+def _get_text(raw: bytes, encoding: str, bounds: Bounds) -> str | None:
+    mark = "\xef\xbb\xbf" if encoding == "cp1252" else "\ufeff"
+    is_long = len(raw) > bounds.line_bytes
+    return None if is_long else re.sub(f"^(?:{mark})+", "", _decode(raw, encoding)).rstrip("\r\n")
+
+
+def _apply_boundaries(said: list[Said], texts: list[str | None]) -> list[Said]:
+    lines = [Line(text, line.skipped is None, line.key, line.starts) for line, text in zip(said, texts, strict=True)]
+    if not has_commands(lines):
+        return said
+    flags = iter(find_flags(lines))
+    return [line._replace(starts=next(flags) != "") if line.skipped is None else line for line in said]
+
+
 def _say(raw: bytes, kind: str, encoding: str, bounds: Bounds) -> Said:
     if len(raw) > bounds.line_bytes:
         return Said(code=TOO_LARGE)
-    mark = "\xef\xbb\xbf" if encoding == "cp1252" else "\ufeff"
-    text = re.sub(f"^(?:{mark})+", "", _decode(raw, encoding)).rstrip("\r\n")
+    text = _get_text(raw, encoding, bounds) or ""
     if not text.strip(SPACE + "\x1a"):
         return Said(skipped="")
     said = _say_opt(text) if kind == "opt" else _say_lfp(text)

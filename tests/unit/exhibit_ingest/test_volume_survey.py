@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from exhibit_ingest.cli.summary import build_console
 from exhibit_ingest.cli.workspace import Workspace
 from exhibit_ingest.volumes.inventory import Upload, UploadMemory, identify_content, list_files
 from exhibit_ingest.volumes.output import build_figures, print_figures
+from exhibit_ingest.volumes.several import SeveralVolumes, VolumeResult, list_volumes
 from tests.support.volumes.zip_bytes import ENCRYPTED, Entry, build_zip
 
 DAT = b"Control Number\r\nA-1\r\n"
@@ -112,6 +114,7 @@ def test_what_cannot_be_a_volume_is_refused_before_anything_starts(
         (["VOL001", "--zip-names", "cp932"], "--zip-names is for a zip"),
         (["a.dat", "--strip-prefix", "D:"], "--strip-prefix is only for a folder or zip"),
         (["gone.zip"], "does not exist"),
+        (["VOL001", "VOL002", "--load-file", "a.dat"], "name files of one volume"),
     ],
 )
 def test_wrong_usage_of_volumes(
@@ -121,10 +124,66 @@ def test_wrong_usage_of_volumes(
     reason: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    put(tmp_path, "VOL001/a.dat", "a.dat")
+    put(tmp_path, "VOL001/a.dat", "VOL002/a.dat", "a.dat")
     monkeypatch.chdir(tmp_path)
     assert main(["check", *arguments, "--case", "c"], Workspace(tmp_path / "state")) == 2
     assert reason in capsys.readouterr().err
+
+
+def test_of_several_volumes_none_is_sent_if_one_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = put(tmp_path / "PROD", "VOL001/DATA/a.dat", "VOL002/a.dat", "VOL002/b.dat", "letter.pdf")
+    workspace = Workspace(tmp_path / "state")
+    assert main(["import", str(folder), "--case", "c"], workspace) == 1
+    printed = capsys.readouterr().err
+    assert "error: VOL002: SEVERAL_LOAD_FILES" in printed
+    assert "Nothing was imported of the 2 volumes." in printed
+    assert main(["import", str(folder), "--case", "c", "--json"], workspace) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["volumes"], document["not_sent"]) == ([], [str(folder / "letter.pdf")])
+    assert "SEVERAL_LOAD_FILES" in document["error"]
+    assert not workspace.state_dir.exists()
+
+
+def run_several(
+    folder: Path, codes: dict[str, int], capsys: pytest.CaptureFixture[str], *, as_json: bool
+) -> tuple[int, str]:
+    """The exit code and the output of volumes that end with these codes."""
+
+    def run_one(path: Path) -> VolumeResult:
+        if codes[path.name] < 0:
+            raise KeyboardInterrupt
+        return VolumeResult(codes[path.name], {"volume": path.name}, 1, [1, 1, 0, 0, 0])
+
+    found = list_volumes([put(folder, *(f"{name}/a.dat" for name in codes))], {})
+    code = SeveralVolumes(found, "local", "c", {}, run_one, as_json).run(build_console(sys.stdout))
+    return code, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("codes", "code"), [([0, 0, 0], 0), ([0, 3, 0], 3), ([0, 1, 3], 1), ([1, 0, 0], 1)])
+def test_a_volume_that_fails_does_not_keep_the_next_one_from_its_import(
+    tmp_path: Path, codes: list[int], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_name = dict(zip(("V1", "V2", "V10"), codes, strict=True))
+    found, printed = run_several(tmp_path, by_name, capsys, as_json=False)
+    assert found == code
+    assert [line for line in printed.splitlines() if line.startswith("Volume")] == [
+        "Volume 1 of 3: V1",
+        "Volume 2 of 3: V2",
+        "Volume 3 of 3: V10",
+    ]
+    assert ["total", "3", "3", "3", "0", "0", "0"] in [line.split() for line in printed.splitlines()]
+    found, printed = run_several(tmp_path, by_name, capsys, as_json=True)
+    assert (found, json.loads(printed)) == (
+        code,
+        {"volumes": [{"volume": "V1"}, {"volume": "V2"}, {"volume": "V10"}], "not_sent": [], "error": None},
+    )
+
+
+def test_an_interruption_says_which_volumes_were_not_begun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        run_several(tmp_path, {"V1": 0, "V2": -1, "V3": 0, "V4": 0}, capsys, as_json=True)
+    assert interrupted.value.__notes__ == ["Not begun: V3, V4."]
+    assert json.loads(capsys.readouterr().out)["volumes"] == [{"volume": "V1"}]
 
 
 def test_a_load_file_that_is_chosen_settles_which_one(tmp_path: Path) -> None:

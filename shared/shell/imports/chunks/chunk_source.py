@@ -85,7 +85,9 @@ def _find_duplicates(reading: Session, chunk: ImportChunks) -> dict[int, int]:
 def read_bytes(loaded: LoadedChunk) -> bytes:
     """Return the bytes of the chunk; raise StorageRefusedError if they are not those that the splitting pass read."""
     raw = read_part(loaded, loaded.chunk.byte_start, loaded.chunk.byte_end)
-    if hashlib.sha256(raw).digest() != loaded.chunk.sha256:
+    digest = hashlib.sha256(raw)
+    digest.update(loaded.chunk.boundaries or b"")
+    if digest.digest() != loaded.chunk.sha256:
         raise StorageRefusedError("The chunk's bytes differ from those that the splitting pass read.")
     return raw
 

@@ -16,6 +16,7 @@ from core.imports.report_files import ReadWindow, group_ranges
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from shell.aws.s3 import ObjectVersion
+from shell.imports.completing.boundary_flags import BoundaryFlags
 from shell.tables.imports import Imports
 
 COPY_BYTES = 8_000_000
@@ -34,8 +35,9 @@ def format_rejected_rows(import_record: Imports, rejections: Iterable[Any]) -> I
     records = (
         record for window in group_ranges(each.bytes for each in first) for record in _read_records(source, window)
     )
+    flags = BoundaryFlags(import_record.id, layout)
     for place, record in zip(again, records, strict=True):
-        yield from _format_record(place, record, layout)
+        yield from _format_record(place, flags.write(place.line_no, record), layout)
 
 
 class _Place(NamedTuple):

@@ -60,7 +60,8 @@ def _list_documents(loaded: LoadedChunk, kind: ImageFileKind) -> list[ImageDocum
     # A whole number of code units of UTF-16.
     end = min(chunk.byte_end, chunk.byte_start + 2 * LIMITS.line_bytes)
     raw = read_bytes(loaded) if is_whole else read_part(loaded, chunk.byte_start, end)
-    found = read_image_chunk(raw, kind, loaded.layout.encoding, chunk.first_line, chunk.byte_start)
+    place = (chunk.first_line, chunk.byte_start, chunk.boundaries)
+    found = read_image_chunk(raw, kind, loaded.layout.encoding, *place)
     return list(found) if is_whole else [_reject_range(chunk, next(found, None))]
 
 

@@ -14,17 +14,20 @@ from sqlalchemy import select
 
 from core.codes import FileFailure, WarningCode
 from core.errors import FileRefusedError
+from core.image_load_file.boundaries import BOUNDARY_COMMANDS
 from core.image_load_file.detection import SAMPLE_BYTES, Detection, detect_image_file
 from core.image_load_file.image_layout import build_image_layout
+from core.image_load_file.limits import LIMITS
 from core.image_load_file.page_lines import ImageFileKind
 from core.image_load_file.splitter import ImageSplitter, RejectedRange
-from core.load_file.encoding import has_surrogates
+from core.load_file.encoding import BYTEWISE, has_surrogates
 from core.load_file.options import ImportOptions
 from core.load_file.split_state import Chunk
 from core.load_mode import OverlayKey
 from core.statuses import ImportKind
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
+from shell.imports.splitting.boundaries import find_boundaries
 from shell.imports.splitting.duplicate_ids import SpilledIds
 from shell.imports.splitting.split import FileWarning, Split, refuse_large_file
 from shell.tables.exhibits import Exhibits
@@ -52,6 +55,9 @@ class ImageSplit(Split):
         """Yield the warnings about the whole file."""
         yield from super().list_warnings()
         for command, lines in sorted(self.splitter.counts.other_commands.items()):
+            if command in BOUNDARY_COMMANDS:
+                # They are applied, or the file is refused.
+                continue
             message = f"The command {command} is not read: {lines.list_lines()}. Check that no page depends on it."
             yield WarningCode.LFP_COMMAND_IGNORED, None, message
 
@@ -69,9 +75,8 @@ def split_images(import_record: Imports, source: ObjectVersion, options: ImportO
         message = f"The file is not an image load file (OPT or LFP). {found.reason}"
         raise FileRefusedError(FileFailure.UNSUPPORTED_FORMAT, message)
     refuse_large_file(import_record.size)
-    split = ImageSplit(import_record.size, ImageSplitter(found.kind, found.encoding, found.mark_bytes))
+    split = _read_documents(import_record.size, source, found.kind, found)
     try:
-        _read_file(split, source)
         key = _choose_key(import_record.case_id, split)
         encoding = split.splitter.encoding
         split.layout = build_image_layout(ImageFileKind(found.kind), encoding, found.mark_bytes, options, key)
@@ -90,10 +95,39 @@ def _detect(import_record: Imports, source: ObjectVersion, options: ImportOption
     return detect_image_file(head, whole=whole) if found.kind is None and in_volume else found
 
 
+def _read_documents(size: int, source: ObjectVersion, kind: ImageFileKind, found: Detection) -> ImageSplit:
+    """Return the documents of a file; one with boundary commands is read three times.
+
+    Raises FileRefusedError (LFP_BOUNDARIES) if these cannot be applied.
+    """
+    place = (kind, found.encoding, found.mark_bytes)
+    split = _try_to_read(ImageSplit(size, ImageSplitter(*place)), source)
+    if not split.splitter.has_unread_boundaries:
+        return split
+    split.__exit__(None, None, None)
+    encoding = found.encoding or BYTEWISE
+    with find_boundaries(source.read_blocks(size), encoding, found.mark_bytes, LIMITS.line_bytes) as levels:
+        split = ImageSplit(size, ImageSplitter(*place))
+        split.splitter.apply_boundaries(levels)
+        return _try_to_read(split, source)
+
+
+def _try_to_read(split: ImageSplit, source: ObjectVersion) -> ImageSplit:
+    try:
+        _read_file(split, source)
+    except BaseException:
+        split.__exit__(None, None, None)
+        raise
+    return split
+
+
 def _read_file(split: ImageSplit, source: ObjectVersion) -> None:
+    """Read the file to its end, or to a boundary command whose effect on the pages before it is not known."""
     splitter = split.splitter
     for block in source.read_blocks(split.size):
         _take(split, splitter.feed(block))
+        if splitter.has_unread_boundaries:
+            return
     _take(split, splitter.finish())
     split.chunk_count, split.rows_seen, split.sha256 = len(split.chunks), splitter.rows_seen, splitter.sha256
     split.byte_order_marks, split.first_utf8_line = splitter.byte_order_marks, splitter.first_utf8_line
@@ -103,7 +137,7 @@ def _take(split: ImageSplit, found: Iterator[Chunk | RejectedRange]) -> None:
     for each in found:
         place = (each.byte_start, each.byte_end, each.first_line, each.last_line)
         rest = (1, NOT_READ) if isinstance(each, RejectedRange) else (each.row_count, each.sha256)
-        split.chunks.append(Chunk(len(split.chunks) + 1, *place, *rest))
+        split.chunks.append(Chunk(len(split.chunks) + 1, *place, *rest, each.boundaries))
     split.keys.add(split.splitter.keys)
     split.splitter.keys.clear()
 

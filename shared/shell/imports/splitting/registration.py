@@ -147,9 +147,22 @@ def _list_date_orders(layout: Layout) -> dict[str, str]:
 
 def insert_chunks(transaction: Session, import_id: int, chunks: Sequence[Chunk]) -> None:
     """Insert the rows of the chunks."""
-    columns = ("import_id", "chunk_no", "byte_start", "byte_end", "first_line", "last_line", "row_count", "sha256")
+    columns = (
+        *("import_id", "chunk_no", "byte_start", "byte_end", "first_line", "last_line", "row_count", "sha256"),
+        "boundaries",
+    )
     rows = [
-        (import_id, c.chunk_no, c.byte_start, c.byte_end, c.first_line, c.last_line, c.row_count, c.sha256)
+        (
+            import_id,
+            c.chunk_no,
+            c.byte_start,
+            c.byte_end,
+            c.first_line,
+            c.last_line,
+            c.row_count,
+            c.sha256,
+            c.boundaries,
+        )
         for c in chunks
     ]
     insert_new(transaction, "import_chunks", columns, rows)
