@@ -52,7 +52,7 @@ _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
     *("august", "september", "october", "november", "december"),
 )
-_MONTH_NUMBERS = {
+MONTH_NUMBERS = {
     "sept": 9,
     **{spelling: number for number, name in enumerate(_MONTHS, start=1) for spelling in (name, name[:3])},
 }
@@ -96,6 +96,13 @@ def detect_date_order(prefixes: Iterable[str]) -> DateOrder | None:
     if "MDY" in orders:
         return DateOrder.MONTH_FIRST
     return DateOrder.AMBIGUOUS if "any" in orders else None
+
+
+def find_shown_order(prefix: str) -> str | None:
+    """Return the only order that a cell with this beginning can have: DMY, MDY, or YMD of eight digits; None if none."""
+    text = prefix.rstrip()
+    found = _find_order_of_digits(text) if _DIGITS.fullmatch(text) else _find_order_of_numbers(text)
+    return None if found == "any" else found
 
 
 def _find_order_of_numbers(text: str) -> str | None:
@@ -220,7 +227,7 @@ def _parse_day(parts: dict[str, str | None], order: str) -> datetime | None:
         month, day = (second, first) if order == "DMY" else (first, second)
         return _build_date(year, month, day)
     name = parts.get("name")
-    month = _MONTH_NUMBERS.get(name.lower(), 0) if name else int(parts["month"] or 0)
+    month = MONTH_NUMBERS.get(name.lower(), 0) if name else int(parts["month"] or 0)
     return _build_date(year, month, int(parts["day"] or 0))
 
 
