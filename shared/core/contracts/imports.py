@@ -193,6 +193,8 @@ class ImportColumn(ResponseModel):
     )
     time_zone_version: str | None = Field(description="The version of the IANA database that had the zone.")
     time_column: str | None = Field(description="The column whose times complete the days of a column of dates.")
+    date_format: str | None = Field(description="The format that option `dateFormat` states for a column of dates.")
+    separator: str | None = Field(description="The separator of the values in a column of custodians or tags.")
 
 
 class LoadModeState(ResponseModel):

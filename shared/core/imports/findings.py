@@ -173,6 +173,8 @@ def _rank(finding: Detected) -> int:
 def _explain_date_order(
     column: DateColumn, options: ImportOptions, found: DateOrder | None, *, whole: bool
 ) -> Detected:
+    if column.format is not None:
+        return Detected(column.format, _GIVEN, Certainty.GIVEN)
     if options.get_date_order(column.field):
         return Detected(column.order, _GIVEN, Certainty.GIVEN)
     certain = Certainty.CERTAIN if whole else Certainty.LIKELY

@@ -119,7 +119,9 @@ def _compile(form: str) -> re.Pattern[str]:
     letters = [None, *(_SAME.get(letter, letter) for letter, _, _ in tokens), None]
     parts = [
         _translate(letter, *others[1:], is_joined=bool(letter) and not _NUMBERS.isdisjoint({before, after}))
-        for (before, letter, after), others in zip(zip(letters, letters[1:], letters[2:], strict=False), tokens, strict=True)
+        for (before, letter, after), others in zip(
+            zip(letters, letters[1:], letters[2:], strict=False), tokens, strict=True
+        )
     ]
     return re.compile("".join(parts), re.ASCII)
 

@@ -17,8 +17,15 @@ PIVOT = 50
 # As in `core.load_file.dates`: other numbers are not years.
 _YEARS_OF_DIGITS = range(1800, 2200)
 ZONES = {
-    **{"UT": "+00:00", "EST": "-05:00", "EDT": "-04:00", "CST": "-06:00", "CDT": "-05:00"},
-    **{"MST": "-07:00", "MDT": "-06:00", "PST": "-08:00", "PDT": "-07:00"},
+    "UT": "+00:00",
+    "EST": "-05:00",
+    "EDT": "-04:00",
+    "CST": "-06:00",
+    "CDT": "-05:00",
+    "MST": "-07:00",
+    "MDT": "-06:00",
+    "PST": "-08:00",
+    "PDT": "-07:00",
 }
 _COMMENT = re.compile(r"(?P<before>[^()]+)\((?P<comment>[^()]*)\)")
 # "(GMT-05:00) Eastern Time (US & Canada)", as Windows lists its zones, and GMT-0500, as JavaScript writes it.

@@ -46,5 +46,5 @@ def advise(text: str, field: str) -> str:
     if _MONTH_ONLY.fullmatch(text):
         return "A month without a day is not a date: add the day."
     if _DAY_NUMBER.fullmatch(text):
-        return f"If it is a day number of Excel, set option 'date_format' to {{\"{field}\": \"excel\"}}."
-    return f"Correct it, or state how the dates are written: option 'date_format', {{\"{field}\": \"%d.%m.%Y\"}}."
+        return f'If it is a day number of Excel, set option \'date_format\' to {{"{field}": "excel"}}.'
+    return f'Correct it, or state how the dates are written: option \'date_format\', {{"{field}": "%d.%m.%Y"}}.'

@@ -16,12 +16,14 @@ from typing import Any
 from core.load_file.grammar import ASCII_WHITESPACE
 
 MULTI_VALUE_SEPARATOR = ";"
+# Between the levels of the name of a nested tag: "Hot\\Really Hot".
+PATH_SIGN = "\\"
 LIST_OPTIONS = ("multi_value_separator", "nested_separator")
 
 
 @dataclass(frozen=True)
 class ListSigns:
-    """What separates the values of a cell, and the levels of a tag (None: a tag has no levels).
+    """What separates the values of a cell, and the levels of a tag (None: PATH_SIGN, and the tag is as written).
 
     `has_quotes`: a value in quotation marks can contain the separator. It is so if the uploader states the separator.
     """
@@ -51,17 +53,13 @@ class ListSigns:
 
     def count(self, text: str) -> int:
         """Return a number of values that the cell does not exceed, without splitting it."""
-        levels = text.count(self.nested) if self.nested else 0
-        return text.count(self.separator) + levels + 1
+        return text.count(self.separator) + 1
 
     def split(self, text: str, *, has_levels: bool) -> Iterator[str]:
-        """Yield the values of a cell, trimmed, some of them blank; with a tag of levels, those above it first."""
+        """Yield the values of a cell, trimmed, some of them blank; a tag of several levels is its path."""
         for value in self._split_quoted(text) if self.has_quotes and '"' in text else text.split(self.separator):
             trimmed = value.strip(ASCII_WHITESPACE)
-            if self.nested is None or not has_levels or self.nested not in trimmed:
-                yield trimmed
-            else:
-                yield from self._list_levels(trimmed)
+            yield self._write_path(trimmed) if has_levels and self.nested and self.nested in trimmed else trimmed
 
     def _split_quoted(self, text: str) -> Iterator[str]:
         start = 0
@@ -72,12 +70,9 @@ class ListSigns:
             if start == len(text) and not found["end"]:
                 return
 
-    def _list_levels(self, value: str) -> Iterator[str]:
-        levels = [level.strip(ASCII_WHITESPACE) for level in value.split(self.nested)]
-        path = ""
-        for level in filter(None, levels):
-            path = f"{path}{self.nested}{level}" if path else level
-            yield path
+    def _write_path(self, value: str) -> str:
+        levels = (level.strip(ASCII_WHITESPACE) for level in value.split(self.nested))
+        return PATH_SIGN.join(filter(None, levels))
 
 
 @lru_cache(maxsize=100)

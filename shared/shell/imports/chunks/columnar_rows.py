@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from core.exhibit_fields import KEYS, TEXTS
+from core.imports.column_facts import ColumnCells
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
@@ -61,6 +62,10 @@ class ColumnarRows:
         self.numbers = self._keys.get(get_id_field(self._layout.fields), ())
         self._resolve_family()
         self.hashes, self.earlier_hashes = self._compute_hashes()
+
+    def list_cells(self) -> ColumnCells:
+        """Return the records by column, with the notes of their dates."""
+        return ColumnCells([record.line_no for record in self._records], self._columns, self._dates.notes)
 
     def build_rows(self, *, with_values: bool, with_properties: bool) -> Iterator[StorableRow]:
         """Yield the rows in the order of the records, without `values` or the properties in them if not needed."""

@@ -66,7 +66,9 @@ class DateValues:
         pairs = [zip(each.texts, each.before, strict=True) for each in dates.values()]
         self.changed = {index for pair in pairs for index, (now, before) in enumerate(pair) if now != before}
         texts = {date: each.before for date, each in dates.items()}
-        document = texts.get("document_date") or [next(filter(None, row), None) for row in zip(*texts.values(), strict=True)]
+        document = texts.get("document_date") or [
+            next(filter(None, row), None) for row in zip(*texts.values(), strict=True)
+        ]
         self.before_json = (_encode(document), _encode_others(texts))
 
     def _combine(self, dates: dict[str, _Dates]) -> None:

@@ -165,7 +165,9 @@ def _take_findings(split: Split, splitter: Splitter, options: ImportOptions) -> 
     _refuse_unread_rest(split)
     orders = splitter.date_orders.items()
     stated = options.date_format
-    split.date_orders = {date: order for date, order in orders if date not in stated and not options.get_date_order(date)}
+    split.date_orders = {
+        date: order for date, order in orders if date not in stated and not options.get_date_order(date)
+    }
     split.date_lines = splitter.dates.shown
     split.first_utf8_line = splitter.evidence.first_line
     found = (splitter.opening, split.layout.encoding, splitter.evidence)
