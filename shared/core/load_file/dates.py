@@ -99,7 +99,7 @@ def detect_date_order(prefixes: Iterable[str]) -> DateOrder | None:
 
 
 def find_shown_order(prefix: str) -> str | None:
-    """Return the only order that a cell with this beginning can have: DMY, MDY, or YMD of eight digits; None if none."""
+    """Return the only order that a cell with this beginning can have: DMY, MDY or, of eight digits, YMD; else None."""
     text = prefix.rstrip()
     found = _find_order_of_digits(text) if _DIGITS.fullmatch(text) else _find_order_of_numbers(text)
     return None if found == "any" else found

@@ -123,8 +123,8 @@ class StreamPosition:
 class SplitState:
     """The state of a pass after the bytes [0, bytes_read); the bytes of the open chunk are not in it.
 
-    `date_prefixes` has a list for each date column, `date_lines` the lines that show an order. `sha256` is the state of the file's digest in hexadecimal, None
-    where it cannot be exported.
+    `date_prefixes` has a list for each date column, `date_lines` the lines that show an order. `sha256` is the state of
+    the file's digest in hexadecimal, None where it cannot be exported.
     """
 
     bytes_read: int

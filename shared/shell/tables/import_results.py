@@ -88,7 +88,7 @@ class ImportWarnings(Base):
 
 
 class ImportColumnFacts(Base):
-    """What the columns of a chunk amount to: whether a value had an effect, with samples of those that had none.
+    """What the columns of a chunk amount to: whether a value had an effect, with samples of those without.
 
     Each chunk writes its own row, once. The completion of the import reads all of them.
     """

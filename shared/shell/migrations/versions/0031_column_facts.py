@@ -18,7 +18,7 @@ CREATE = """
       facts MEDIUMTEXT NOT NULL
         COMMENT 'By the number of the column, from 0, as JSON; columns without values are left out',
       PRIMARY KEY (import_id, chunk_no)
-    ) COMMENT='What the columns of a chunk amount to: whether a value had an effect, with samples of those that had none.'
+    ) COMMENT='What the columns of a chunk amount to: whether a value had an effect, with samples of those without.'
 """
 
 
