@@ -19,7 +19,7 @@ _NOTHING = frozenset(
     )
 )
 _LONGEST = max(map(len, _NOTHING))
-# The zero of the dates of Excel, OLE and Windows, and what people and programs write in a column that must not be blank.
+# The zero of the dates of Excel, OLE and Windows, and what is written in a column that must not be blank.
 PLACEHOLDERS = frozenset(
     (date(1601, 1, 1), date(1899, 12, 30), date(1899, 12, 31), date(1900, 1, 1), date(9999, 9, 9), date(9999, 12, 31))
 )
