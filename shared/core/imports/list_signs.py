@@ -20,11 +20,15 @@ SIGN, VALUE, OWN, QUOTED = "sign ", "value", "separator", "quotes"
 def note_signs(signs: ListSigns, newline: str | None, column: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """Yield what is noted of the cells: a note, how many cells have it, and the index of the first one.
 
-    Without a sign in any cell, only their separator is, or how many have values.
+    Without a sign in any cell, only their separator is, or how many have values. The separator is not counted.
     """
-    cells = Counter(column)
-    text = signs.replace_newlines("\n".join(cells), newline)
+    distinct = dict.fromkeys(column)
+    text = signs.replace_newlines("\n".join(distinct), newline)
     has_own = signs.separator in text
+    if has_own and '"' not in text:
+        yield OWN, 1, next(row for row, cell in enumerate(column) if _has_note(signs, newline, cell, OWN))
+        return
+    cells = Counter(column)
     names = [VALUE, *([OWN] if has_own else [])]
     if '"' in text and has_own and not signs.has_quotes:
         names.append(QUOTED)

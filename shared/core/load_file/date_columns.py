@@ -14,7 +14,7 @@ from core.codes import WarningCode
 from core.exhibit_dates import DATE_FIELDS, Precision
 from core.load_file.date_formats import read_format
 from core.load_file.date_notations import read_notation, read_time_notation
-from core.load_file.date_words import PLACEHOLDER_YEARS, PLACEHOLDERS, DateNote, advise, is_no_date
+from core.load_file.date_words import FIRST_END, LATEST_ZERO, PLACEHOLDERS, DateNote, advise, is_no_date
 from core.load_file.dates import WrittenDate, is_zero_date, parse_date, read_date, read_time
 from core.load_file.layout import DateColumn, Layout
 from core.time_zones import load_zone
@@ -121,10 +121,13 @@ def read_date_value(column: DateColumn, text: str, time_text: str) -> DateValue:
     found = read_date(text, column.order) if column.format is None else read_format(text, column.format)
     if found is None:
         return _read_otherwise(column, text.strip(), time_text)
-    date = _complete(column, found, time_text)
-    if found.local.year in PLACEHOLDER_YEARS and column.rules > 1 and found.local.date() in PLACEHOLDERS:
-        return date._replace(note=DateNote.PLACEHOLDER)
-    return date
+    if column.time is None or _has_own_time(found):
+        date = _convert(column, found)
+    else:
+        date = _join_time(column, column.time, found, time_text)
+    if LATEST_ZERO < found.local.year < FIRST_END or column.rules == 1 or found.local.date() not in PLACEHOLDERS:
+        return date
+    return date._replace(note=DateNote.PLACEHOLDER)
 
 
 def _read_otherwise(column: DateColumn, text: str, time_text: str) -> DateValue:

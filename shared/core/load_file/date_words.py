@@ -23,7 +23,8 @@ _LONGEST = max(map(len, _NOTHING))
 PLACEHOLDERS = frozenset(
     (date(1601, 1, 1), date(1899, 12, 30), date(1899, 12, 31), date(1900, 1, 1), date(9999, 9, 9), date(9999, 12, 31))
 )
-PLACEHOLDER_YEARS = frozenset(each.year for each in PLACEHOLDERS)
+# No placeholder is in a year between these.
+LATEST_ZERO, FIRST_END = 1900, 9999
 _MONTH_ONLY = re.compile(r"[A-Za-z]{3,9}\.?,?[ -]'?\d{2,4}|\d{1,2}[-/.]\d{4}|\d{4}[-/.]\d{1,2}", re.ASCII)
 _DAY_NUMBER = re.compile(r"[1-9]\d{4}(?:\.\d{1,15})?", re.ASCII)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -137,10 +139,10 @@ CELLS = st.sampled_from(
     shuffle=st.randoms(use_true_random=False),
 )
 def test_facts_of_chunks_in_any_order_are_those_of_the_file(
-    rows: list[list[str]], cuts: list[int], shuffle: object
+    rows: list[list[str]], cuts: list[int], shuffle: Random
 ) -> None:
     layout, bounds = layout_of(), sorted({0, len(rows), *(cut for cut in cuts if cut <= len(rows))})
-    parts = [facts_of(layout, rows[start:end], 2 + start) for start, end in zip(bounds, bounds[1:], strict=False)]
-    shuffle.shuffle(parts)  # type: ignore[attr-defined]
+    parts = [facts_of(layout, rows[start:end], 2 + start) for start, end in pairwise(bounds)]
+    shuffle.shuffle(parts)
     merged = merge_facts(read_facts([*map(write_facts, parts)]))
     assert list_warnings(layout, merged) == list_warnings(layout, facts_of(layout, rows))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from core.exhibit_dates import EVENT_DATES, NO_PRECISIONS, Precision
@@ -19,6 +20,10 @@ from core.row_texts import Part
 
 # By the cell, or by the cells of a date and its time.
 Known: TypeAlias = dict[str | tuple[str, str], DateValue]
+
+
+# The problem, note and earlier value of a DateValue.
+_SPECIAL = itemgetter(2, 3, 4)
 
 
 class _Dates(NamedTuple):
@@ -120,7 +125,7 @@ def _look_up(cells: Sequence[str] | Sequence[tuple[str, str]], known: Known) -> 
     problems: list[bool] = []
     notes: list[DateNote | None] = []
     stored = before = [texts[cell] for cell in cells]
-    if any(date.problem or date.note or date.before for date in known.values()):
+    if not set(map(_SPECIAL, known.values())) <= {(None, None, None)}:
         found = [known[cell] for cell in cells]
         problems = [date.problem is not None for date in found]
         notes = [date.note for date in found]
