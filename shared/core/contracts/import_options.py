@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from core.contracts.common import RequestModel
+from core.dates.formats import MAX_FORMAT_CHARACTERS
 from core.file_options import MAX_PREFIX_CHARACTERS
-from core.load_file.date_formats import MAX_FORMAT_CHARACTERS
 from core.load_file.options import MAX_COLUMNS
 
 MAX_OPTION_COLUMNS = 1_000

@@ -36,7 +36,7 @@ class ChunkFacts(NamedTuple):
 
 def pack_facts(facts: ChunkFacts) -> bytes:
     """Return the facts as bytes for `unpack_facts`."""
-    columns = None if facts.columns is None else column_facts.pack_facts(facts.columns)
+    columns = None if facts.columns is None else column_facts.encode_facts(facts.columns)
     head = json.dumps({"names": facts.names, "updates": facts.updates.write(), "columns": columns}).encode()
     return len(head).to_bytes(_LENGTH_BYTES, "big") + head + facts.rows
 
@@ -50,5 +50,5 @@ def unpack_facts(packed: bytes) -> ChunkFacts:
         head = {"names": head, "updates": None}
     names = [Occurrence(*each) for each in head["names"]]
     columns = head.get("columns")
-    facts = None if columns is None else column_facts.unpack_facts(columns)
+    facts = None if columns is None else column_facts.decode_facts(columns)
     return ChunkFacts(names, packed[end:], Updates.read(head["updates"]), facts)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
+from core.dates.words import DateNote
+from core.imports.column_effects import HasEffect, list_effects, says_nothing
 from core.imports.list_signs import note_signs
-from core.load_file.column_effects import HasEffect, is_blank, list_effects
 from core.load_file.date_columns import read_date_value
-from core.load_file.date_words import DateNote
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.layout import Layout
 
@@ -25,7 +25,7 @@ SAMPLES, MAX_SAMPLE_CHARACTERS = 3, 200
 _CUT = "..."
 
 
-class Sample(NamedTuple):
+class CellSample(NamedTuple):
     """A cell, cut at MAX_SAMPLE_CHARACTERS with a mark, and its line."""
 
     line: int
@@ -37,7 +37,7 @@ class Note:
     """How many cells something is said of, and the first of them."""
 
     count: int
-    first: Sample
+    first: CellSample
 
 
 @dataclass
@@ -46,7 +46,7 @@ class ColumnFact:
 
     has_effect: bool = False
     cells: int = 0
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[CellSample] = field(default_factory=list)
     notes: dict[str, Note] = field(default_factory=dict)
 
     def merge(self, other: ColumnFact) -> ColumnFact:
@@ -88,7 +88,7 @@ def find_facts(layout: Layout, rows: ColumnCells) -> ColumnFacts:
         cells = rows.columns[index]
         fact = _find_effect(layout, (index, name, has_effect), rows) if any(cells) else ColumnFact()
         for note, count, first in _list_notes(layout, index, name, rows):
-            fact.notes[note] = Note(count, Sample(rows.lines[first], cut(cells[first])))
+            fact.notes[note] = Note(count, CellSample(rows.lines[first], cut(cells[first])))
         if fact != ColumnFact():
             found[index] = fact
     return found
@@ -107,12 +107,12 @@ def _find_effect(layout: Layout, column: tuple[int, str, HasEffect], rows: Colum
     index, name, has_effect = column
     without = []
     for row, cell in enumerate(rows.columns[index]):
-        if is_blank(name, cell):
+        if says_nothing(name, cell):
             continue
         if has_effect(layout, index, partial(_get_cell, rows.columns, row)):
             return ColumnFact(True)
         without.append(row)
-    samples = [Sample(rows.lines[row], cut(rows.columns[index][row])) for row in without[:SAMPLES]]
+    samples = [CellSample(rows.lines[row], cut(rows.columns[index][row])) for row in without[:SAMPLES]]
     return ColumnFact(False, len(without), samples)
 
 
@@ -141,7 +141,7 @@ def merge_facts(parts: Iterable[ColumnFacts]) -> ColumnFacts:
     return merged
 
 
-def pack_facts(facts: ColumnFacts) -> dict[str, Any]:
+def encode_facts(facts: ColumnFacts) -> dict[str, Any]:
     """Return the facts as values for JSON."""
     return {
         str(index): {
@@ -153,14 +153,14 @@ def pack_facts(facts: ColumnFacts) -> dict[str, Any]:
     }
 
 
-def unpack_facts(packed: Mapping[str, Any]) -> ColumnFacts:
-    """Return the facts that `pack_facts` returned."""
+def decode_facts(packed: Mapping[str, Any]) -> ColumnFacts:
+    """Return the facts that `encode_facts` returned."""
     return {
         int(index): ColumnFact(
             each["effect"],
             each.get("cells", 0),
-            [Sample(*sample) for sample in each.get("samples", ())],
-            {name: Note(count, Sample(*first)) for name, (count, *first) in each.get("notes", {}).items()},
+            [CellSample(*sample) for sample in each.get("samples", ())],
+            {name: Note(count, CellSample(*first)) for name, (count, *first) in each.get("notes", {}).items()},
         )
         for index, each in packed.items()
     }
@@ -168,9 +168,9 @@ def unpack_facts(packed: Mapping[str, Any]) -> ColumnFacts:
 
 def write_facts(facts: ColumnFacts) -> str:
     """Return the facts as JSON text."""
-    return json.dumps(pack_facts(facts), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(encode_facts(facts), ensure_ascii=False, separators=(",", ":"))
 
 
 def read_facts(texts: Iterable[str]) -> Iterator[ColumnFacts]:
     """Yield the facts that `write_facts` wrote."""
-    return (unpack_facts(json.loads(text)) for text in texts)
+    return (decode_facts(json.loads(text)) for text in texts)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from core.load_file.dates import DateOrder
+from core.dates.written_dates import DateOrder
 from core.load_file.delimiters import THORN, Sign, Signs
 from core.load_file.dialect import Opening
 from core.load_file.encoding import CP1252, Utf8Evidence

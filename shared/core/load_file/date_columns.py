@@ -11,11 +11,11 @@ from datetime import datetime, time, timedelta
 from typing import NamedTuple
 
 from core.codes import WarningCode
+from core.dates.formats import read_format
+from core.dates.notations import read_notation, read_time_notation
+from core.dates.words import FIRST_END, LATEST_ZERO, PLACEHOLDERS, DateNote, advise, is_no_date
+from core.dates.written_dates import WrittenDate, is_zero_date, parse_date, read_date, read_time
 from core.exhibit_dates import DATE_FIELDS, Precision
-from core.load_file.date_formats import read_format
-from core.load_file.date_notations import read_notation, read_time_notation
-from core.load_file.date_words import FIRST_END, LATEST_ZERO, PLACEHOLDERS, DateNote, advise, is_no_date
-from core.load_file.dates import WrittenDate, is_zero_date, parse_date, read_date, read_time
 from core.load_file.layout import DateColumn, Layout
 from core.time_zones import load_zone
 from core.timestamps import FIRST_YEAR

@@ -47,7 +47,7 @@ class Layout:
     `date_order` is DMY or MDY; `date_orders` has the order of the dates in a field where it is not that one.
     `time_zone` is the IANA name of the zone of times without an offset, `time_zone_version` that of the database that
     has it. `date_formats` are the stated formats of dates by field. `date_rules` is 1 if other dates are read as the
-    versions did that know nothing of `core.load_file.date_notations`. `lists` says how cells of several values are
+    versions did that know nothing of `core.dates.notations`. `lists` says how cells of several values are
     separated. `load_mode` is what the rows do with existing exhibits. `files` are the options of a volume's
     files. `hashed_date` is the index of the column that was the document date before there were other dates.
     `body_start` is the byte and `body_line` the physical line where the records begin.

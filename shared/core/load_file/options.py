@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.codes import FileFailure
+from core.dates.formats import DATE_RULES, parse_date_formats
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS
 from core.file_options import FILE_OPTIONS, FileOptions, parse_file_options
 from core.load_file import encoding
-from core.load_file.date_formats import DATE_RULES, parse_date_formats
 from core.load_file.encoding import has_surrogates
 from core.load_file.field_mapping import FIELDS
 from core.load_file.given_columns import ProfileUse, check_columns

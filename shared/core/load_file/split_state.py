@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from core.load_file.dates import DATE_PREFIX_CHARACTERS, DateOrder, detect_date_order, find_shown_order
+from core.dates.written_dates import DATE_PREFIX_CHARACTERS, DateOrder, detect_date_order, find_shown_order
 from core.load_file.encoding import Utf8Evidence
 
 LISTED_LINES = 10

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from core.codes import FileFailure
+from core.dates.written_dates import DateOrder
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file import encoding as enc
-from core.load_file.dates import DateOrder
 from core.load_file.dialect import Opening, refuse_utf8
 from core.load_file.field_mapping import find_hashed_date
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES

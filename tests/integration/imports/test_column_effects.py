@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from core.imports.column_effects import EFFECTS
 from core.load_file import options
-from core.load_file.column_effects import EFFECTS
 from shell.imports.completing import column_warnings
 from tests.integration.imports.conftest import Setting
 from tests.support.application.driver import World

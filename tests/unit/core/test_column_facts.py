@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.codes import WarningCode
+from core.imports.column_effects import EFFECTS
 from core.imports.column_facts import (
     ColumnCells,
     ColumnFacts,
@@ -22,7 +23,6 @@ from core.imports.column_facts import (
     write_facts,
 )
 from core.imports.column_warnings import list_warnings
-from core.load_file.column_effects import EFFECTS
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
 from core.load_file.list_values import ListSigns

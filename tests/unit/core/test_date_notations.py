@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.dates.formats import explain_bad_format, parse_date_formats, read_format
+from core.dates.notations import read_notation
+from core.dates.words import DateNote
+from core.dates.written_dates import read_date
 from core.errors import FileRefusedError
 from core.load_file.date_columns import DateValue, read_date_value
-from core.load_file.date_formats import explain_bad_format, parse_date_formats, read_format
-from core.load_file.date_notations import read_notation
-from core.load_file.date_words import DateNote
-from core.load_file.dates import read_date
 from core.load_file.layout import DateColumn
 
 MAY = datetime(2001, 5, 21, 15)

@@ -11,10 +11,10 @@ from itertools import repeat
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
+from core.dates.words import DateNote
+from core.dates.written_dates import parse_date
 from core.exhibit_dates import EVENT_DATES, NO_PRECISIONS, Precision
 from core.load_file.date_columns import DateValue, read_date_value
-from core.load_file.date_words import DateNote
-from core.load_file.dates import parse_date
 from core.load_file.layout import DateColumn, Layout
 from core.row_texts import Part
 

@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Self
 
 from core.codes import FileFailure, WarningCode
+from core.dates.written_dates import DateOrder
 from core.errors import FileRefusedError
 from core.imports.error_file_encoding import describe_error_file_encoding
-from core.load_file.dates import DateOrder
 from core.load_file.dialect import Opening, read_head, read_opening
 from core.load_file.encoding import CP1252
 from core.load_file.file_signatures import build_unread_rest

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from core.dates.words import is_no_date
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file.date_columns import read_date_value, uses_time
-from core.load_file.date_words import is_no_date
 from core.load_file.header_names import TIME_FIELDS
 from core.load_file.layout import Layout
 
@@ -49,7 +49,7 @@ def list_effects(layout: Layout) -> Iterator[tuple[int, str, HasEffect]]:
             yield index, field, EFFECTS[field]
 
 
-def is_blank(field: str, cell: str) -> bool:
+def says_nothing(field: str, cell: str) -> bool:
     """Return whether a cell says nothing; in a column of dates or times, also by a word such as N/A."""
     text = cell.strip()
     return not text or (field in _WORDS_ARE_BLANK and is_no_date(text))

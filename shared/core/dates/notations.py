@@ -1,6 +1,6 @@
-"""Parse the notations of dates that `core.load_file.dates` does not, and that still denote exactly one date.
+"""Parse the notations of dates that `core.dates.written_dates` does not, and that still denote exactly one date.
 
-Guaranteed: it is asked only for texts that `core.load_file.dates.read_date` does not read, so that a date which earlier
+Guaranteed: it is asked only for texts that `read_date` of that module does not read, so that a date which earlier
 versions stored never becomes another one. Zone names are those of RFC 5322, section 4.3, with its offsets; a comment
 after an offset has no meaning (section 3.2.2). Years of two digits are 1950 to 2049, as in section 4.3.
 """
@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from core.load_file.dates import MAX_DATE_CHARACTERS, WrittenDate, read_date
+from core.dates.written_dates import MAX_DATE_CHARACTERS, WrittenDate, read_date
 
 # A year of two digits from here on is one of the 20th century: RFC 5322, section 4.3.
 PIVOT = 50
-# As in `core.load_file.dates`: other numbers are not years.
+# As in `core.dates.written_dates`: other numbers are not years.
 _YEARS_OF_DIGITS = range(1800, 2200)
 ZONES = {
     "UT": "+00:00",

@@ -15,14 +15,14 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from core.codes import FileFailure
+from core.dates.notations import PIVOT, ZONES
+from core.dates.written_dates import MAX_DATE_CHARACTERS, MONTH_NUMBERS, WrittenDate
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS
-from core.load_file.date_notations import PIVOT, ZONES
-from core.load_file.dates import MAX_DATE_CHARACTERS, MONTH_NUMBERS, WrittenDate
 from core.timestamps import FIRST_YEAR
 
 EXCEL = "excel"
-# The version of the rules for dates without a stated format; 1 did not know `core.load_file.date_notations`.
+# The version of the rules for dates without a stated format; 1 did not know `core.dates.notations`.
 DATE_RULES = 2
 MAX_FORMAT_CHARACTERS = 64
 _PARTS = {

@@ -10,7 +10,7 @@ import re
 from datetime import date
 from enum import StrEnum
 
-from core.load_file.dates import is_zero_date
+from core.dates.written_dates import is_zero_date
 
 _NOTHING = frozenset(
     (
