@@ -28,24 +28,24 @@ ZONES = {
     "PDT": "-07:00",
 }
 _COMMENT = re.compile(r"(?P<before>[^()]+)\((?P<comment>[^()]*)\)")
+_GMT_OFFSET = r"(?:GMT|UTC) ?(?P<sign>[+-])(?P<hour>\d{1,2})(?::?(?P<minute>\d{2}))?"
 # "(GMT-05:00) Eastern Time (US & Canada)", as Windows lists its zones, and GMT-0500, as JavaScript writes it.
-_NAMED_OFFSET = re.compile(
-    r"(?P<before>[^(]*?)(?P<open>\()?(?:GMT|UTC) ?(?P<sign>[+-])(?P<hour>\d{1,2})(?::?(?P<minute>\d{2}))?(?(open)\).*)"
-)
+_LISTED_OFFSET = re.compile(rf"(?P<before>[^(]*+)\({_GMT_OFFSET}\).*", re.ASCII)
+_NAMED_OFFSET = re.compile(rf"(?P<before>[^(]*?){_GMT_OFFSET}", re.ASCII)
 _OFFSET_AT_END = re.compile(r"\d ?(?:[AaPp]\.?[Mm]\.? ?)?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$")
 _ZONE_NAME = re.compile(rf"(?P<before>.*[\dMm.]) ?(?P<name>{'|'.join(ZONES)})")
 _FOURTEEN = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?P<rest>[.Z+-].*)?", re.ASCII)
 _EIGHT = re.compile(r"(?P<day>\d{8})[T ]\s*+(?P<time>\d.*)", re.ASCII)
 _DIGIT_TIME = re.compile(r"(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?(?P<rest>\D.*)?", re.ASCII)
 _WEEKDAY = re.compile(r"(?i:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}+)\.?,?\s++(?=\d{1,4}[-/.]\d)")
-_COMMA = re.compile(r"(?P<day>\d{1,4}([-/.])\d{1,2}\2\d{2,4}),\s*+(?=\d)", re.ASCII)
+_COMMA = re.compile(r"(?P<day>\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}),\s*+(?=\d)", re.ASCII)
 # The form of C's asctime, with or without a zone: Mon May 21 15:00:00 EST 2001.
 _YEAR_LAST = re.compile(
     r"(?:[A-Za-z]{3,9},? )?(?P<month>[A-Za-z]{3,9}) {1,2}(?P<day>\d{1,2}) (?P<time>\d{1,2}:\d\d(?::\d\d)?)"
     r"(?P<zone> [A-Z]{1,3}| [+-]\d{4})? (?P<year>\d{4})"
 )
 _SHORT_YEAR = re.compile(
-    r"(?P<before>\d{1,2}(?P<sign>[-/.])\d{1,2}(?P=sign)"
+    r"(?P<before>\d{1,2}[-/.]\d{1,2}[-/.]"
     r"|(?:[A-Za-z]{3,9}\.?,? )?(?:\d{1,2}[ -][A-Za-z]{3,9}\.?,?[ -]|[A-Za-z]{3,9}\.? \d{1,2}, ?))"
     r"'?(?P<year>\d{2})(?P<rest>[T ].*)?",
     re.ASCII,
@@ -92,7 +92,7 @@ def _rewrite_zone(text: str) -> str:
 
 
 def _name_offset(text: str) -> str:
-    named = _NAMED_OFFSET.fullmatch(text)
+    named = _LISTED_OFFSET.fullmatch(text) or _NAMED_OFFSET.fullmatch(text)
     if named and named["before"].strip():
         return f"{named['before'].rstrip()} {named['sign']}{int(named['hour']):02}:{named['minute'] or '00'}"
     zone = _ZONE_NAME.fullmatch(text)
