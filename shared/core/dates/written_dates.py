@@ -81,13 +81,35 @@ def detect_date_order(prefixes: Iterable[str]) -> DateOrder | None:
     and the cells that need the other order are not dates. If no cell shows the order, it is month first, an assumption
     that deserves a warning.
     """
-    digits, others = set(), set()
-    for prefix in prefixes:
-        text = prefix.rstrip()
-        if _DIGITS.fullmatch(text):
-            digits.add(_find_order_of_digits(text))
-        else:
-            others.add(_find_order_of_numbers(text))
+    return combine_orders(map(find_shown_order, prefixes))
+
+
+class ShownOrder(NamedTuple):
+    """The order that a cell shows: DMY, MDY, YMD, "any" for day or month first, None for none."""
+
+    order: str | None
+    of_digits: bool
+
+    @property
+    def only(self) -> str | None:
+        """The order, if the cell can have no other one."""
+        return None if self.order == "any" else self.order
+
+
+def find_shown_order(prefix: str) -> ShownOrder:
+    """Return the order that a cell with this beginning shows."""
+    text = prefix.rstrip()
+    if _DIGITS.fullmatch(text):
+        return ShownOrder(_find_order_of_digits(text), True)
+    return ShownOrder(_find_order_of_numbers(text), False)
+
+
+def combine_orders(shown: Iterable[ShownOrder]) -> DateOrder | None:
+    """Return what `detect_date_order` returns for cells that show these orders."""
+    digits: set[str | None] = set()
+    others: set[str | None] = set()
+    for each in shown:
+        (digits if each.of_digits else others).add(each.order)
     orders = digits | others
     if {"DMY", "MDY"} <= orders or ("YMD" in digits and digits & {"DMY", "MDY", "any"}):
         return DateOrder.MIXED
@@ -96,13 +118,6 @@ def detect_date_order(prefixes: Iterable[str]) -> DateOrder | None:
     if "MDY" in orders:
         return DateOrder.MONTH_FIRST
     return DateOrder.AMBIGUOUS if "any" in orders else None
-
-
-def find_shown_order(prefix: str) -> str | None:
-    """Return the only order that a cell with this beginning can have: DMY, MDY or, of eight digits, YMD; else None."""
-    text = prefix.rstrip()
-    found = _find_order_of_digits(text) if _DIGITS.fullmatch(text) else _find_order_of_numbers(text)
-    return None if found == "any" else found
 
 
 def _find_order_of_numbers(text: str) -> str | None:

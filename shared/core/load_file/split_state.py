@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from core.dates.written_dates import DATE_PREFIX_CHARACTERS, DateOrder, detect_date_order, find_shown_order
+from core.dates.written_dates import DATE_PREFIX_CHARACTERS, DateOrder, ShownOrder, combine_orders, find_shown_order
 from core.load_file.encoding import Utf8Evidence
 
 LISTED_LINES = 10
@@ -66,6 +66,7 @@ class DatePrefixes:
 
     def __init__(self, fields: Iterable[str]) -> None:
         self._known: dict[str, set[str]] = {date: set() for date in fields}
+        self._orders: dict[str, set[ShownOrder]] = {date: set() for date in self._known}
         self.shown: dict[str, dict[str, list[int]]] = {date: {} for date in self._known}
 
     def add(self, columns: Iterable[Sequence[str]], lines: Sequence[int], offset: int = 0) -> None:
@@ -83,13 +84,14 @@ class DatePrefixes:
     def _find_orders(self, date: str, prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
         """Yield beginnings with the order that they show, if not enough lines are known that show it."""
         for prefix in prefixes:
-            order = find_shown_order(prefix)
-            if order and len(self.shown[date].setdefault(order, [])) < MAX_SHOWN_LINES:
-                yield order, prefix
+            shown = find_shown_order(prefix)
+            self._orders[date].add(shown)
+            if shown.only and len(self.shown[date].setdefault(shown.only, [])) < MAX_SHOWN_LINES:
+                yield shown.only, prefix
 
     def detect_orders(self) -> dict[str, DateOrder | None]:
         """Return the order that the dates of each field show."""
-        return {date: detect_date_order(known) for date, known in self._known.items()}
+        return {date: combine_orders(orders) for date, orders in self._orders.items()}
 
     def export(self) -> list[list[str]]:
         """Return the beginnings, a list for each field, for `resume`."""
@@ -98,6 +100,7 @@ class DatePrefixes:
     def resume(self, exported: Iterable[Iterable[str]], shown: Mapping[str, dict[str, list[int]]]) -> None:
         """Go on where `export` was called for the same fields."""
         self._known = {date: set(known) for date, known in zip(self._known, exported, strict=False)}
+        self._orders = {date: set(map(find_shown_order, known)) for date, known in self._known.items()}
         self.shown = {date: dict(shown.get(date, {})) for date in self._known}
 
 
