@@ -8,6 +8,18 @@ from pathlib import Path
 from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
 
 
+class _AddFormat(argparse.Action):
+    """Adds a format to those by field."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        field, sign, form = str(values).partition("=")
+        if not (field and sign and form):
+            raise argparse.ArgumentError(self, f"{values!r} is not FIELD=FORMAT, such as date_sent=%d.%m.%Y")
+        setattr(namespace, self.dest, {**(getattr(namespace, self.dest) or {}), field: form})
+
+
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how a file is read, and what is done with it."""
     mapping = "JSON file that maps columns to fields; the end of `exhibit-ingest import --help` describes it"
@@ -29,6 +41,22 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     )
     zone = "IANA time zone, such as America/New_York, of times without an offset (default: as written)"
     parser.add_argument("--time-zone", metavar="Z", help=zone)
+    parser.add_argument(
+        "--date-format",
+        action=_AddFormat,
+        metavar="FIELD=FORMAT",
+        help="the format of a field's dates with the letters of strptime, or excel: date_sent=%%d.%%m.%%Y; repeatable",
+    )
+    parser.add_argument(
+        "--multi-value-separator",
+        metavar="S",
+        help="the sign between two custodians or tags in a cell; quoted values can then contain it (default: ;)",
+    )
+    parser.add_argument(
+        "--nested-separator",
+        metavar="S",
+        help="the sign between the levels of a tag in a cell, whose name has a backslash there (default: as written)",
+    )
     _add_overlay_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
 

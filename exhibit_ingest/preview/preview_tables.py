@@ -17,7 +17,7 @@ from exhibit_ingest.printable import shorten_printable
 
 _WIDTH_WITHOUT_TERMINAL = 140
 _CHARACTERS = {"\x14": "dc4 (020)", "\t": "tab", "\u00fe": "þ (254)", "\u00ae": "® (174)", ",": "comma (,)"}
-_SHOWN_COLUMNS, _CELL, _NAME = 7, 24, 40
+_SHOWN_COLUMNS, _CELL, _NAME, _MESSAGE = 7, 24, 40, 1_000
 
 
 def print_preview(file: Path, preview: Preview, output: TextIO) -> None:
@@ -30,6 +30,9 @@ def print_preview(file: Path, preview: Preview, output: TextIO) -> None:
     console.print(_build_detection(preview.detection))
     console.print(_build_columns(preview))
     console.print(_build_rows(preview))
+    for warning in preview.warnings:
+        message = shorten_printable(f"{warning.column}: {warning.code}: {warning.message}", _MESSAGE)
+        console.print(message, soft_wrap=True, markup=False)
 
 
 def _describe(file: Path, preview: Preview) -> list[str]:

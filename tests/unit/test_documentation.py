@@ -15,11 +15,13 @@ from botocore.session import get_session
 from core.codes import CheckCode, FileFailure, KeptCode, Rejection, VolumeCode, VolumeFailure, WarningCode
 from core.contracts import problems
 from core.contracts.problems import ProblemKind
+from core.dates import written_dates as dates
+from core.dates.notations import read_notation
+from core.dates.written_dates import read_date
 from core.explanations.tables import TABLES
 from core.file_options import FILE_OPTIONS
-from core.load_file import dates
-from core.load_file.dates import read_date
 from core.load_file.field_mapping import FIELDS
+from core.load_file.list_values import LIST_OPTIONS
 from core.load_file.options import ImportOptions
 from core.load_mode import OVERLAY_OPTIONS
 from core.volumes.paths import PathRule
@@ -51,8 +53,8 @@ def test_every_command_of_the_introduction_has_a_help(command: str, capsys: pyte
     assert command in capsys.readouterr().out
 
 
-OPTIONS = [name for name in ImportOptions.__dataclass_fields__ if name not in ("load_mode", "files")]
-OPTIONS += ["mode", *OVERLAY_OPTIONS, *FILE_OPTIONS]
+OPTIONS = [name for name in ImportOptions.__dataclass_fields__ if name not in ("load_mode", "files", "lists")]
+OPTIONS += ["mode", *OVERLAY_OPTIONS, *FILE_OPTIONS, *LIST_OPTIONS]
 
 
 def test_every_option_of_the_introduction_is_one_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -246,7 +248,7 @@ def test_every_test_that_the_rules_of_overlays_and_undos_name_exists() -> None:
 
 
 def test_dates_are_read_as_the_document_says_and_every_form_is_in_it() -> None:
-    section, _, refused = LOAD_FILES.partition("\n### How dates are written\n")[2].partition("\nAnything else")
+    section, _, refused = LOAD_FILES.partition("\n### How dates are written\n")[2].partition("\nVersions before")
     listed = [
         (text, "DMY" if "`DMY`" in notation else "MDY", expected)
         for notation, examples, expected in DATES.findall(section)
@@ -254,7 +256,12 @@ def test_dates_are_read_as_the_document_says_and_every_form_is_in_it() -> None:
     ]
     assert len(listed) > 20
     assert [each for each in listed if describe_date(*each[:2]) != each[2]] == []
-    others = re.findall("`(.+?)`", refused.partition("zones:")[2].partition(". ")[0])
+    table = refused.partition("| also read")[2].partition("\nAnything")[0]
+    newer = re.findall(r"^\| [^|]+\| ([^|]+) \|", table, re.MULTILINE)
+    added = [text for examples in newer for text in re.findall("`(.+?)`", examples)]
+    assert len(added) > 10
+    assert [text for text in added if read_date(text, "MDY") or not read_notation(text, "MDY")] == []
+    others = re.findall("`(.+?)`", refused.partition("other zones:")[2].partition(". ")[0])
     assert [text for text in others if any(read_date(text, order) for order in ("DMY", "MDY"))] == []
     assert len(others) > 5
     listed_forms = [[match for text, *_ in listed if (match := form.fullmatch(text))] for form in dates._FORMS]

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from core.dates import written_dates as dates
 from core.image_load_file.ipro import parse_lfp_line
-from core.load_file import dates
 from tests.support.regexes.attack_texts import Attack, list_attacks
 from tests.support.regexes.source_patterns import find_patterns
 from tests.support.regexes.step_counts import StepCounter

@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from core.contracts.common import RequestModel
+from core.dates.formats import MAX_FORMAT_CHARACTERS
 from core.file_options import MAX_PREFIX_CHARACTERS
 from core.load_file.options import MAX_COLUMNS
 
 MAX_OPTION_COLUMNS = 1_000
 DateOrderName = Literal["DMY", "MDY"]
 DateField = Literal["document_date", "date_sent", "date_received", "date_created", "date_modified"]
+DateFormat = Annotated[str, Field(min_length=1, max_length=MAX_FORMAT_CHARACTERS)]
 ColumnName = Annotated[str, Field(min_length=1, max_length=1_000)]
 VolumePath = Annotated[str, Field(min_length=1, max_length=1_024)]
 
@@ -65,12 +67,25 @@ class Options(RequestModel):
         description="Whether the day or the month comes first in dates such as 03/04/2019: of all dates, or by field.",
         examples=["DMY", {"date_sent": "DMY"}],
     )
+    date_format: dict[DateField, DateFormat] | None = Field(
+        default=None,
+        description="The format of all dates of a field, with the letters of strptime: %Y %y %m %b %d %H %I %M %S %f "
+        "%p %z %Z %a %%; or `excel` for the day numbers of Excel. Cells in another format are not dates.",
+        examples=[{"date_sent": "%d.%m.%Y %H:%M"}, {"date_received": "excel"}],
+    )
     time_zone: str | None = Field(
         default=None,
         min_length=1,
         max_length=64,
         description="The IANA time zone of times without an offset. Without it they are stored as written.",
         examples=["America/New_York"],
+    )
+    multi_value_separator: str | None = _character(
+        "The sign between two custodians or tags in a cell; ; by default. If it is given, a value in quotation marks "
+        "can contain it"
+    )
+    nested_separator: str | None = _character(
+        "The sign between the levels of a tag in a cell; the tag is named by its path, as in Hot\\Really Hot"
     )
     mode: Literal["append", "overlay", "append_overlay"] | None = Field(
         default=None,

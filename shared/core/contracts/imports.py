@@ -181,8 +181,7 @@ class ImportColumn(ResponseModel):
     field: str | None = Field(description="The field that the column feeds; null: it is kept as a property.")
     why: MappingReason = Field(
         description="given: by option `columns`; profile: by the mapping profile; synonym: a known name; "
-        "pattern: a name of known words; property: "
-        "its name is not that of a field, or another column has the field."
+        "pattern: a name of known words; property: not the name of a field, or another column has the field."
     )
     looks_like: ColumnKind | None = Field(
         description="What a column that is not mapped probably holds, judged by its name."
@@ -193,6 +192,8 @@ class ImportColumn(ResponseModel):
     )
     time_zone_version: str | None = Field(description="The version of the IANA database that had the zone.")
     time_column: str | None = Field(description="The column whose times complete the days of a column of dates.")
+    date_format: str | None = Field(description="The format that option `dateFormat` states for a column of dates.")
+    separator: str | None = Field(description="The separator of custodians or tags in a cell.")
 
 
 class LoadModeState(ResponseModel):

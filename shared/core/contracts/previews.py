@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from core.codes import WarningCode
 from core.contracts.common import ResponseModel
 from core.contracts.imports import ProfileUse
 from core.imports.column_report import ColumnKind
@@ -65,6 +66,14 @@ class PreviewRow(ResponseModel):
     codes: list[str] = Field(description="The rejections of the row, else its warnings, but for those of other rows.")
 
 
+class PreviewWarning(ResponseModel):
+    """What an import of the counted rows alone would warn of a column."""
+
+    code: WarningCode
+    column: str
+    message: str
+
+
 class ImportPreview(ResponseModel):
     """How an import would read the file, from its first bytes."""
 
@@ -82,6 +91,9 @@ class ImportPreview(ResponseModel):
     columns: list[PreviewColumn] = Field(description="The first 300 columns.")
     header_fingerprint: str | None = Field(
         description="A hash of the delimiter and the header, by which profiles are suggested; null without a header."
+    )
+    warnings: list[PreviewWarning] = Field(
+        description="What an import of the counted rows alone would warn of the columns as a whole."
     )
     suggested_profiles: list[ProfileUse] = Field(
         description="The profiles for files with this delimiter and header, newest first."

@@ -136,6 +136,11 @@ class PreviewQuery(ApiModel):
     line_ends: Literal["cr", "lf"] | None = None
     date_order: Literal["DMY", "MDY"] | None = None
     time_zone: str | None = Field(default=None, min_length=1, max_length=64)
+    date_format: str | None = Field(
+        default=None, max_length=1_000, description="The option `dateFormat`, a JSON object as text."
+    )
+    multi_value_separator: str | None = Field(default=None, min_length=1, max_length=16)
+    nested_separator: str | None = Field(default=None, min_length=1, max_length=16)
     columns: str | None = Field(
         default=None, max_length=8_000, description="The option `columns`, a JSON object as text."
     )

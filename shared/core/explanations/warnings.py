@@ -78,6 +78,35 @@ WARNINGS: Mapping[str, Explanation] = {
         "the dates of the column show different orders: those with the year last are read month first (line 0)",
         "ask the sender which order is meant; set `date_order`",
     ),
+    WarningCode.NO_DATE_STATED: Explanation(
+        "cells of a column of dates say that there is none: `N/A`, `NULL`, `none`, `00/00/0000`; how many (line 0)",
+        "nothing, if that is what the sender means",
+    ),
+    WarningCode.DATE_PLACEHOLDER: Explanation(
+        (
+            "dates of the column are those that programs write where none is known: 1/1/1601, 12/30/1899, 12/31/1899, "
+            "1/1/1900, 9/9/9999 or 12/31/9999; they are stored as written (line 0)"
+        ),
+        "do not rely on them; ask the sender for the dates, or clear them with an overlay",
+    ),
+    WarningCode.TWO_DIGIT_YEAR: Explanation(
+        "years of the column have two digits: they are read as 1950 to 2049 (line 0)",
+        "if another century or the year first is meant, undo the import and repeat it with `date_format`",
+    ),
+    WarningCode.OTHER_SEPARATOR: Explanation(
+        (
+            "no value of a column of custodians or tags contains the separator, and they contain `|` or another sign; "
+            "or a value in quotation marks contains the separator (line 0)"
+        ),
+        "if the sign separates values, undo the import and repeat it with `multi_value_separator`",
+    ),
+    WarningCode.COLUMN_WITHOUT_EFFECT: Explanation(
+        (
+            "a column that is not blank was read as a field, and not one of its cells had an effect; the message has "
+            "three of them (line 0)"
+        ),
+        "say how it is written with `date_format` or `multi_value_separator`, or map the column to another field",
+    ),
     WarningCode.NO_ROWS: Explanation(
         "the file has a header and no rows (line 0)",
         "ask the sender whether the file should have rows",

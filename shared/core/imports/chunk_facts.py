@@ -6,7 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from core.imports import column_facts
 from core.imports.check_updates import Updates
+from core.imports.column_facts import ColumnFacts
 
 _LENGTH_BYTES = 4
 
@@ -21,16 +23,21 @@ class Occurrence(NamedTuple):
 
 
 class ChunkFacts(NamedTuple):
-    """The names of a chunk, what its rows would change, and their facts as `core.checks` encodes them."""
+    """The names of a chunk, what its rows would change, and their facts as `core.checks` encodes them.
+
+    `columns` are the facts of the columns; None if an earlier version checked the chunk.
+    """
 
     names: Sequence[Occurrence]
     rows: bytes
     updates: Updates
+    columns: ColumnFacts | None = None
 
 
 def pack_facts(facts: ChunkFacts) -> bytes:
     """Return the facts as bytes for `unpack_facts`."""
-    head = json.dumps({"names": facts.names, "updates": facts.updates.write()}).encode()
+    columns = None if facts.columns is None else column_facts.encode_facts(facts.columns)
+    head = json.dumps({"names": facts.names, "updates": facts.updates.write(), "columns": columns}).encode()
     return len(head).to_bytes(_LENGTH_BYTES, "big") + head + facts.rows
 
 
@@ -42,4 +49,6 @@ def unpack_facts(packed: bytes) -> ChunkFacts:
         # An earlier version checked the chunk, before there were overlays.
         head = {"names": head, "updates": None}
     names = [Occurrence(*each) for each in head["names"]]
-    return ChunkFacts(names, packed[end:], Updates.read(head["updates"]))
+    columns = head.get("columns")
+    facts = None if columns is None else column_facts.decode_facts(columns)
+    return ChunkFacts(names, packed[end:], Updates.read(head["updates"]), facts)

@@ -14,6 +14,7 @@ from typing import Any
 from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_fields import KEYS
 from core.load_file.field_mapping import MappingReason, find_field
+from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.layout import DateColumn, Layout
 
 
@@ -31,7 +32,8 @@ class ColumnReading:
 
     `field` is None if the column is kept as a property. Only then `looks_like` may be set, unless the options say that
     the column is a property. A column of dates has the order of day and month, the zone of times without an offset
-    (None: they are stored as written), with the version of the database of zones, and the column of its times.
+    (None: they are stored as written), with the version of the database of zones, the column of its times, and the
+    format that the options state. A column of custodians or tags has the separator of its values.
     """
 
     name: str
@@ -42,6 +44,8 @@ class ColumnReading:
     time_zone: str | None = None
     time_zone_version: str | None = None
     time_column: str | None = None
+    date_format: str | None = None
+    separator: str | None = None
 
 
 _FIELD_KINDS = {
@@ -68,10 +72,15 @@ def describe_columns(layout: Layout, at_most: int | None = None) -> list[ColumnR
     """
     if not set(layout.reasons) <= set(MappingReason):
         return []
-    dates = {column.index: _describe_date(layout, column) for column in layout.date_columns}
+    details = {column.index: _describe_date(layout, column) for column in layout.date_columns}
+    details |= {
+        index: {"separator": layout.lists.separator}
+        for index, field in enumerate(layout.fields)
+        if field in MULTI_COLUMN_FIELDS
+    }
     columns = islice(enumerate(zip(layout.names, layout.fields, layout.reasons, strict=False)), at_most)
     return [
-        replace(_describe_column(name, field, MappingReason(why)), **dates.get(index, {}))
+        replace(_describe_column(name, field, MappingReason(why)), **details.get(index, {}))
         for index, (name, field, why) in columns
     ]
 
@@ -82,6 +91,7 @@ def _describe_date(layout: Layout, column: DateColumn) -> dict[str, Any]:
         "time_zone": column.zone,
         "time_zone_version": column.zone and layout.time_zone_version,
         "time_column": None if column.time is None else layout.names[column.time],
+        "date_format": column.format,
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from core.load_file.dates import DateOrder
+from core.dates.written_dates import DateOrder
 from core.load_file.delimiters import THORN, Sign, Signs
 from core.load_file.dialect import Opening
 from core.load_file.encoding import CP1252, Utf8Evidence
@@ -173,6 +173,8 @@ def _rank(finding: Detected) -> int:
 def _explain_date_order(
     column: DateColumn, options: ImportOptions, found: DateOrder | None, *, whole: bool
 ) -> Detected:
+    if column.format is not None:
+        return Detected(column.format, _GIVEN, Certainty.GIVEN)
     if options.get_date_order(column.field):
         return Detected(column.order, _GIVEN, Certainty.GIVEN)
     certain = Certainty.CERTAIN if whole else Certainty.LIKELY

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
+from core.imports.column_facts import ColumnCells, find_facts, note_dates
 from core.imports.column_report import ColumnKind, describe_columns
+from core.imports.column_warnings import ColumnWarning, list_warnings
 from core.imports.findings import Detection, detect
 from core.load_file.chunk_reader import read_chunk
 from core.load_file.dialect import read_opening
@@ -103,7 +105,7 @@ class Preview:
 
     `provisional`: the rest of the file was not read, and can change the findings `may_change`. `columns` and cells are
     the first LISTED_COLUMNS of `column_count`; blank and distinct values are counted in `rows_counted` rows.
-    `header_fingerprint` is None without a header.
+    `header_fingerprint` is None without a header. `warnings` are those of columns, of the rows that were counted.
     """
 
     provisional: bool
@@ -117,6 +119,7 @@ class Preview:
     column_count: int
     columns: list[ColumnPreview]
     header_fingerprint: str | None
+    warnings: list[ColumnWarning]
 
 
 def build_preview(head: bytes, size: int, options: ImportOptions, make_convert: Callable[[Layout], Convert]) -> Preview:
@@ -150,6 +153,7 @@ def build_preview(head: bytes, size: int, options: ImportOptions, make_convert: 
         column_count=len(layout.names),
         columns=table.list_columns(),
         header_fingerprint=layout.fingerprint_header(),
+        warnings=table.list_warnings(),
     )
 
 
@@ -192,6 +196,18 @@ class _Table:
                 index + 1, shorten(each.name), each.field, each.why, each.looks_like, *self._count(index, found[index])
             )
             for index, each in enumerate(described)
+        ]
+
+    def list_warnings(self) -> list[ColumnWarning]:
+        """Return what an import of the counted rows alone would warn of its columns."""
+        columns = list(zip(*(cells[: len(self._layout.names)] for cells in self.sound), strict=True))
+        if not columns:
+            return []
+        lines = [record.line_no for record in self._with_cells]
+        rows = ColumnCells(lines, columns, note_dates(self._layout, columns))
+        return [
+            replace(each, column=shorten(each.column), message=replace_surrogates(each.message))
+            for each in list_warnings(self._layout, find_facts(self._layout, rows))
         ]
 
     def _count(self, index: int, cells: Sequence[str]) -> tuple[list[Sample], int, int]:

@@ -103,6 +103,8 @@ def build_reload_options(layout: Layout, volume: VolumeUse | None = None) -> dic
         **({} if layout.has_header else {"cells": layout.grammar.cells}),
         "date_order": _choose_date_order(layout),
         **({"time_zone": layout.time_zone} if layout.time_zone else {}),
+        **({"date_format": dict(layout.date_formats)} if layout.date_formats else {}),
+        **layout.lists.as_options(),
         **layout.load_mode.as_options(),
         **files.as_options(),
         "columns": map_explicitly(layout),

@@ -14,6 +14,7 @@ from core.file_options import FileOptions
 from core.load_file.given_columns import compute_header_fingerprint
 from core.load_file.grammar import Grammar
 from core.load_file.header_names import TIME_FIELDS, normalise_name
+from core.load_file.list_values import ListSigns
 from core.load_file.native_hashes import find_hash_columns
 from core.load_mode import LoadMode
 
@@ -22,7 +23,8 @@ from core.load_mode import LoadMode
 class DateColumn:
     """A column of dates: its index, the order of day and month, and the index of the column that holds their times.
 
-    `zone` is the IANA name of the zone of times without an offset; None if it is not known.
+    `zone` is the IANA name of the zone of times without an offset; None if it is not known. `format` is the one that
+    the uploader states for its dates, `rules` the version of the rules for others, as in the layout.
     """
 
     field: str
@@ -30,6 +32,8 @@ class DateColumn:
     order: str
     zone: str | None = None
     time: int | None = None
+    format: str | None = None
+    rules: int = 1
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,9 @@ class Layout:
     `newline` is the character that represents a line break inside a cell (None: no character does).
     `date_order` is DMY or MDY; `date_orders` has the order of the dates in a field where it is not that one.
     `time_zone` is the IANA name of the zone of times without an offset, `time_zone_version` that of the database that
-    has it. `load_mode` is what the rows do with existing exhibits. `files` are the options of a volume's
+    has it. `date_formats` are the stated formats of dates by field. `date_rules` is 1 if other dates are read as the
+    versions did that know nothing of `core.dates.notations`. `lists` says how cells of several values are
+    separated. `load_mode` is what the rows do with existing exhibits. `files` are the options of a volume's
     files. `hashed_date` is the index of the column that was the document date before there were other dates.
     `body_start` is the byte and `body_line` the physical line where the records begin.
     `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
@@ -68,6 +74,9 @@ class Layout:
     files: FileOptions = field(default_factory=FileOptions)
     image_format: str | None = None
     image_key: str | None = None
+    date_formats: Mapping[str, str] = field(default_factory=dict)
+    date_rules: int = 1
+    lists: ListSigns = field(default_factory=ListSigns)
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""
@@ -84,6 +93,7 @@ class Layout:
             values[name] = tuple(values.get(name, ()))
         values["load_mode"] = LoadMode.from_stored(values.get("load_mode", {}))
         values["files"] = FileOptions.from_stored(values.get("files", {}))
+        values["lists"] = ListSigns.from_stored(values.get("lists", {}))
         return cls(**values)
 
     def fingerprint_header(self) -> str | None:
@@ -104,7 +114,9 @@ class Layout:
         names = [self.names[each] for each in (index, time) if each is not None]
         # "Sent Date (UTC)" states its zone.
         zone = "UTC" if any(normalise_name(name).endswith(("utc", "gmt")) for name in names) else self.time_zone
-        return DateColumn(date, index, self.get_date_order(date), zone, time)
+        return DateColumn(
+            *(date, index, self.get_date_order(date), zone, time), self.date_formats.get(date), self.date_rules
+        )
 
     @cached_property
     def first_date(self) -> int | None:

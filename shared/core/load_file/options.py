@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.codes import FileFailure
+from core.dates.formats import DATE_RULES, parse_date_formats
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS
 from core.file_options import FILE_OPTIONS, FileOptions, parse_file_options
@@ -18,8 +19,9 @@ from core.load_file import encoding
 from core.load_file.encoding import has_surrogates
 from core.load_file.field_mapping import FIELDS
 from core.load_file.given_columns import ProfileUse, check_columns
+from core.load_file.list_values import LIST_OPTIONS, MULTI_VALUE_SEPARATOR, ListSigns
 from core.load_mode import OVERLAY_OPTIONS, LoadMode, parse_load_mode
-from core.time_zones import list_zones, suggest_zones
+from core.time_zones import get_database_version, list_zones, suggest_zones
 
 NO_CHARACTER = ""
 MAX_COLUMNS = 10_000
@@ -48,7 +50,8 @@ class ImportOptions:
     number of cells of a row in a file without a header. `line_ends` is CR if CR ends lines, as LF and CRLF do, and LF
     if only these do. `date_order` is an order for all dates, or the orders by field. `time_zone` is an IANA name. With
     `dry_run` the file is checked and not imported. `load_mode` are the options `mode` and those of an overlay,
-    `files` those of a volume's files.
+    `files` those of a volume's files. `date_format` are the stated formats of dates by field, `lists` the options
+    `multi_value_separator` and `nested_separator`.
     """
 
     user_id: str | None = None
@@ -68,6 +71,20 @@ class ImportOptions:
     # Not in the repr either.
     load_mode: LoadMode = field(default_factory=LoadMode, repr=False)
     files: FileOptions = field(default_factory=FileOptions, repr=False)
+    date_format: Mapping[str, str] = field(default_factory=dict, repr=False)
+    lists: ListSigns = field(default_factory=ListSigns, repr=False)
+
+    def as_layout(self) -> dict[str, Any]:
+        """Return what the layout of a file has of its options, whatever the file shows."""
+        return {
+            "time_zone": self.time_zone,
+            "time_zone_version": get_database_version() if self.time_zone else None,
+            "load_mode": self.load_mode,
+            "files": self.files,
+            "date_formats": dict(self.date_format),
+            "date_rules": DATE_RULES,
+            "lists": self.lists,
+        }
 
     def get_date_order(self, date: str) -> str | None:
         """Return the order of the dates of a field; None if it is not given."""
@@ -82,7 +99,8 @@ def parse_options(document: object) -> ImportOptions:
     """
     if not isinstance(document, Mapping):
         raise _refuse('The options are not a JSON object. Write them as in {"delimiter": "comma"}.')
-    known = {*ImportOptions.__dataclass_fields__, "mode", *OVERLAY_OPTIONS, *FILE_OPTIONS} - {"load_mode", "files"}
+    known = {*ImportOptions.__dataclass_fields__, "mode", *OVERLAY_OPTIONS, *FILE_OPTIONS, *LIST_OPTIONS}
+    known -= {"load_mode", "files", "lists"}
     unknown = sorted(set(map(str, document)) - known)
     if unknown:
         raise _refuse(f"Unknown option {unknown[0]!r}. The options are {', '.join(sorted(known))}.")
@@ -103,6 +121,8 @@ def parse_options(document: object) -> ImportOptions:
         profile=_parse_profile(document.get("profile")),
         load_mode=parse_load_mode(document),
         files=parse_file_options(document),
+        date_format=parse_date_formats(document.get("date_format")),
+        lists=_parse_lists(document),
     )
     _check_characters(options)
     check_columns(options.columns, options.load_mode, has_header=header)
@@ -159,6 +179,13 @@ def _check_characters(options: ImportOptions) -> None:
         if character and character == getattr(options, second):
             advice = f"Change {second!r}, or remove it to have it detected."
             raise _refuse(f"Options {first!r} and {second!r} are both {character!r}. {advice}")
+
+
+def _parse_lists(document: Mapping[str, Any]) -> ListSigns:
+    separator, nested = (_parse_character(name, _parse_text(document, name)) for name in LIST_OPTIONS)
+    if nested is not None and nested == (separator or MULTI_VALUE_SEPARATOR):
+        raise _refuse(f"Options {LIST_OPTIONS[0]!r} and {LIST_OPTIONS[1]!r} are both {nested!r}. Change one of them.")
+    return ListSigns(separator or MULTI_VALUE_SEPARATOR, nested, has_quotes=separator is not None)
 
 
 def _parse_columns(mapping: object) -> Mapping[str, str]:

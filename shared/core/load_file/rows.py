@@ -20,10 +20,10 @@ from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_s
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
+from core.load_file.list_values import ListSigns
 from core.load_file.original_lines import has_line_column, is_line_cell
 from core.load_file.record_reader import SourceRecord
 
-MULTI_VALUE_SEPARATOR = ";"
 MAX_NAMES = 1_000
 
 
@@ -153,7 +153,7 @@ def _parse_cell(row: Row, layout: Layout, index: int, name: str, text: str) -> N
     elif field_name in ("custodians", "tags"):
         row.properties[name] = text
         names = row.custodians if field_name == "custodians" else row.tags
-        _parse_names(row, names, name, separate_values(text, layout.newline))
+        _parse_names(row, layout, names, Name(text, name), has_levels=field_name == "tags")
     elif index == layout.first_date:
         row.properties[name] = text
     else:
@@ -169,28 +169,23 @@ def _note_lost_characters(row: Row, name: str, text: str) -> None:
         row.changes.append(ValueChange(WarningCode.REPLACEMENT_CHARACTER, name, message, text))
 
 
-def _parse_names(row: Row, names: list[Name], column: str, text: str) -> None:
-    count = text.count(MULTI_VALUE_SEPARATOR) + 1
+def _parse_names(row: Row, layout: Layout, names: list[Name], cell: Name, *, has_levels: bool) -> None:
+    text = layout.lists.replace_newlines(cell.name, layout.newline)
+    count = layout.lists.count(text)
     if count > MAX_NAMES:
         message = f"The cell has {count} values; the maximum is {MAX_NAMES}. Check which field the column is mapped to."
-        row.errors.append(RowError(Rejection.TOO_MANY_VALUES, column, message))
+        row.errors.append(RowError(Rejection.TOO_MANY_VALUES, cell.column, message))
         return
-    names += split_names(text, column, names)
+    names += split_names(layout.lists, cell._replace(name=text), names, has_levels=has_levels)
 
 
-def separate_values(text: str, newline: str | None) -> str:
-    """Return a multi-value cell with the separator in place of the character that represents line breaks."""
-    return text.replace(newline, MULTI_VALUE_SEPARATOR) if newline else text
-
-
-def split_names(text: str, column: str, existing: Iterable[Name]) -> list[Name]:
+def split_names(signs: ListSigns, cell: Name, existing: Iterable[Name], *, has_levels: bool) -> list[Name]:
     """Return the distinct values of a multi-value cell, trimmed, without those in `existing`."""
     known, names = {"", *(name.name for name in existing)}, []
-    for part in text.split(MULTI_VALUE_SEPARATOR):
-        value = part.strip(ASCII_WHITESPACE)
+    for value in signs.split(cell.name, has_levels=has_levels):
         if value not in known:
             known.add(value)
-            names.append(Name(value, column))
+            names.append(Name(value, cell.column))
     return names
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from core.load_file.dates import DATE_PREFIX_CHARACTERS, DateOrder, detect_date_order
+from core.dates.written_dates import DATE_PREFIX_CHARACTERS, DateOrder, ShownOrder, combine_orders, find_shown_order
 from core.load_file.encoding import Utf8Evidence
 
 LISTED_LINES = 10
 MAX_DATE_PREFIXES = 50_000
+MAX_SHOWN_LINES = 3
 
 
 @dataclass(frozen=True)
@@ -62,30 +63,58 @@ class LineCount:
 
 
 class DatePrefixes:
-    """The distinct beginnings of the dates of each field, up to MAX_DATE_PREFIXES: enough to detect their orders."""
+    """The distinct beginnings of the dates of each field, up to MAX_DATE_PREFIXES: enough to detect their orders.
+
+    `shown` are the first lines that show each order, by field: up to MAX_SHOWN_LINES of different beginnings.
+    """
 
     def __init__(self, fields: Iterable[str]) -> None:
         self._known: dict[str, set[str]] = {date: set() for date in fields}
+        self._orders: dict[str, set[ShownOrder]] = {date: set() for date in self._known}
+        self.shown: dict[str, dict[str, list[int]]] = {date: {} for date in self._known}
 
-    def add(self, columns: Iterable[Sequence[str]]) -> None:
-        """Keep the beginnings of the cells of each column, in the order of the fields."""
-        for known, cells in zip(self._known.values(), columns, strict=True):
+    def add(self, columns: Iterable[Sequence[str]], lines: Sequence[int], offset: int = 0) -> None:
+        """Keep the beginnings of the cells of each column, in the order of the fields; `offset` is added to lines."""
+        for date, cells in zip(self._known, columns, strict=True):
+            known = self._known[date]
             if len(known) < MAX_DATE_PREFIXES:
-                prefixes = dict.fromkeys([cell.lstrip()[:DATE_PREFIX_CHARACTERS] for cell in cells])
-                new = [prefix for prefix in prefixes if prefix not in known]
-                known.update(new[: MAX_DATE_PREFIXES - len(known)])
+                prefixes = [cell.lstrip()[:DATE_PREFIX_CHARACTERS] for cell in cells]
+                new = [prefix for prefix in dict.fromkeys(prefixes) if prefix not in known]
+                new = new[: MAX_DATE_PREFIXES - len(known)]
+                known.update(new)
+                for order, prefix in self._find_orders(date, new):
+                    self.shown[date][order].append(lines[prefixes.index(prefix)] + offset)
+
+    def _find_orders(self, date: str, prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield beginnings with the order that they show, if not enough lines are known that show it."""
+        for prefix in prefixes:
+            shown = find_shown_order(prefix)
+            self._orders[date].add(shown)
+            if shown.only and len(self.shown[date].setdefault(shown.only, [])) < MAX_SHOWN_LINES:
+                yield shown.only, prefix
 
     def detect_orders(self) -> dict[str, DateOrder | None]:
         """Return the order that the dates of each field show."""
-        return {date: detect_date_order(known) for date, known in self._known.items()}
+        return {date: combine_orders(orders) for date, orders in self._orders.items()}
 
     def export(self) -> list[list[str]]:
         """Return the beginnings, a list for each field, for `resume`."""
         return [sorted(known) for known in self._known.values()]
 
-    def resume(self, exported: Iterable[Iterable[str]]) -> None:
+    def resume(self, exported: Iterable[Iterable[str]], shown: Mapping[str, dict[str, list[int]]]) -> None:
         """Go on where `export` was called for the same fields."""
         self._known = {date: set(known) for date, known in zip(self._known, exported, strict=False)}
+        self._orders = {date: set(map(find_shown_order, known)) for date, known in self._known.items()}
+        self.shown = {date: dict(shown.get(date, {})) for date in self._known}
+
+
+_ORDERS = {"DMY": "day first", "MDY": "month first", "YMD": "year first without signs"}
+
+
+def describe_order_lines(shown: Mapping[str, Sequence[int]]) -> str:
+    """Return where dates show each order, for a message, as in ": day first in line 3, 9; month first in line 4"."""
+    found = [f"{_ORDERS[order]} in line {', '.join(map(str, shown[order]))}" for order in _ORDERS if shown.get(order)]
+    return f": {'; '.join(found)}" if found else ""
 
 
 @dataclass(frozen=True)
@@ -101,8 +130,8 @@ class StreamPosition:
 class SplitState:
     """The state of a pass after the bytes [0, bytes_read); the bytes of the open chunk are not in it.
 
-    `date_prefixes` has a list for each date column. `sha256` is the state of the file's digest in hexadecimal, None
-    where it cannot be exported.
+    `date_prefixes` has a list for each date column, `date_lines` the lines that show an order. `sha256` is the state of
+    the file's digest in hexadecimal, None where it cannot be exported.
     """
 
     bytes_read: int
@@ -115,6 +144,7 @@ class SplitState:
     repeated_headers: LineCount
     byte_order_marks: LineCount
     sha256: str | None
+    date_lines: dict[str, dict[str, list[int]]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as values for JSON."""

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from core.codes import FileFailure
+from core.dates.written_dates import DateOrder
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file import encoding as enc
-from core.load_file.dates import DateOrder
 from core.load_file.dialect import Opening, refuse_utf8
 from core.load_file.field_mapping import find_hashed_date
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
@@ -27,7 +27,6 @@ from core.load_file.record_stream import LocatedRecord, RecordStream
 from core.load_file.repeated_header import RepeatedHeader
 from core.load_file.resumable_sha256 import ResumableSha256
 from core.load_file.split_state import Chunk, DatePrefixes, LineCount, OpenChunk, SplitState
-from core.time_zones import get_database_version
 
 MAX_CHUNK_BYTES = 4_000_000
 # Each one begins a chunk; the chunks of a file are kept in memory.
@@ -39,7 +38,8 @@ class Splitter:
 
     `ids` holds (id, line) of every record that has an id and the expected number of cells, and in an error file the
     cell of its line, since the caller last cleared the list. Lines of a header belong to no chunk and count in
-    `repeated_headers`; records that begin with a byte order mark count in `byte_order_marks`.
+    `repeated_headers`; records that begin with a byte order mark count in `byte_order_marks`. `dates` is what the cells
+    of its date columns show.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Splitter:
         self._header = b""
         self.bytes_read = 0
         self._digest = ResumableSha256()
-        self._dates = DatePrefixes(self._date_columns)
+        self.dates = DatePrefixes(self._date_columns)
         self._open = self._start_chunk(opening.body_start, opening.body_line)
 
     def feed(self, block: bytes) -> Iterator[Chunk]:
@@ -105,11 +105,12 @@ class Splitter:
             replace(self._open, raw_parts=[]),
             self.chunk_count,
             self.rows_seen,
-            self._dates.export(),
+            self.dates.export(),
             self.evidence,
             self.repeated_headers,
             self.byte_order_marks,
             sha256.hex() if sha256 else None,
+            self.dates.shown,
         )
 
     def resume(
@@ -126,7 +127,7 @@ class Splitter:
         self._stream.resume(state.position, read(state.position.byte, state.bytes_read), state.evidence)
         self._open = replace(state.open_chunk, raw_parts=[read(state.open_chunk.byte_start, state.open_chunk.byte_end)])
         self.chunk_count, self.rows_seen = state.chunk_count, state.rows_seen
-        self._dates.resume(state.date_prefixes)
+        self.dates.resume(state.date_prefixes, state.date_lines)
         self.repeated_headers, self.byte_order_marks = state.repeated_headers, state.byte_order_marks
 
     @property
@@ -142,7 +143,7 @@ class Splitter:
     @property
     def date_orders(self) -> dict[str, DateOrder | None]:
         """The order of day and month that the dates of each field show; None if no date needs an order."""
-        return self._dates.detect_orders()
+        return self.dates.detect_orders()
 
     def build_layout(self, options: ImportOptions, *, whole: bool = True) -> Layout:
         """Return the layout of the whole file, after `finish`; the options override what the dates show.
@@ -171,11 +172,8 @@ class Splitter:
             reasons=opening.reasons,
             has_header=opening.header is not None,
             date_orders={date: own for date, own in orders.items() if own != order},
-            time_zone=options.time_zone,
-            time_zone_version=get_database_version() if options.time_zone else None,
             hashed_date=hashed,
-            load_mode=options.load_mode,
-            files=options.files,
+            **options.as_layout(),
         )
 
     def _choose_orders(self, options: ImportOptions) -> dict[str, str]:
@@ -273,7 +271,7 @@ class Splitter:
         control_number = cells[self._id_column].strip(ASCII_WHITESPACE)
         if control_number:
             self.ids.append((control_number, line))
-        self._dates.add([(cells[column],) for column in self._date_columns.values()])
+        self.dates.add([(cells[column],) for column in self._date_columns.values()], [line])
 
     def _note_batch(self, batch: RecordBatch, line: int) -> None:
         """Keep what `_note_cells` keeps of each record, column by column."""
@@ -281,7 +279,7 @@ class Splitter:
         ids = zip(keys, [line + first for first in batch.first_lines], strict=True)
         self.ids += ids if all(keys) else [each for each in ids if each[0]]
         if self._date_columns:
-            self._dates.add(batch.list_dates(len(self._date_columns)))
+            self.dates.add(batch.list_dates(len(self._date_columns)), batch.first_lines, line)
 
     def _close(self) -> Iterator[Chunk]:
         if self._open.row_count:

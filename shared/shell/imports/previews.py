@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from pydantic.alias_generators import to_camel
 from sqlalchemy import text
 
 from core.caller import Caller
@@ -32,6 +33,7 @@ from shell.imports.state.access import build_not_found
 from shell.imports.state.given_options import read_given_options
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
+_OBJECTS = {"columns": '{"Doc ID":"control_number"}', "date_format": '{"date_sent":"%d.%m.%Y"}'}
 _UPLOAD = text(
     "SELECT i.bucket, i.object_key, i.version_id, i.etag, i.options, i.upload_id, i.upload_key "  # noqa: S608
     "FROM imports AS i JOIN cases AS c ON c.id = i.case_id "
@@ -88,14 +90,20 @@ def _read_query(query: PreviewQuery) -> dict[str, Any]:
     document = query.model_dump(by_alias=False, exclude_none=True, exclude={"profile"})
     if query.header is not None:
         document["header"] = query.header == "true"
-    if query.columns is not None:
-        try:
-            document["columns"] = json.loads(query.columns)
-        except (ValueError, RecursionError) as exc:
-            raise InvalidInputError('columns: send a JSON object, such as {"Doc ID":"control_number"}.') from exc
-        if not isinstance(document["columns"], dict):
-            raise InvalidInputError("columns: send a JSON object that maps columns to fields.")
+    for name, example in _OBJECTS.items():
+        if name in document:
+            document[name] = _read_object(name, document[name], example)
     return document
+
+
+def _read_object(name: str, text_value: str, example: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text_value)
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInputError(f"{to_camel(name)}: send a JSON object, such as {example}.") from exc
+    if not isinstance(found, dict):
+        raise InvalidInputError(f"{to_camel(name)}: send a JSON object, such as {example}.")
+    return found
 
 
 def _read_preview(source: ObjectVersion, options: ImportOptions) -> Preview:

@@ -1,7 +1,7 @@
 """Results of importing chunks: rejected records, changed values, and name occurrences."""
 
 from sqlalchemy import BigInteger, Integer, String
-from sqlalchemy.dialects.mysql import BLOB
+from sqlalchemy.dialects.mysql import BLOB, MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import Base
@@ -85,6 +85,25 @@ class ImportWarnings(Base):
         BigInteger, comment="The first byte of the record in the file, where the original is not stored here"
     )
     byte_len: Mapped[int | None] = mapped_column(BigInteger, comment="The length of that record in bytes")
+
+
+class ImportColumnFacts(Base):
+    """What the columns of a chunk amount to: whether a value had an effect, with samples of those without.
+
+    Each chunk writes its own row, once. The completion of the import reads all of them.
+    """
+
+    __tablename__ = "import_column_facts"
+
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    chunk_no: Mapped[int] = mapped_column(
+        Integer, primary_key=True, autoincrement=False, comment="The chunk, import_chunks.chunk_no"
+    )
+    facts: Mapped[str] = mapped_column(
+        MEDIUMTEXT, comment="By the number of the column, from 0, as JSON; columns without values are left out"
+    )
 
 
 class ImportNameOccurrences(Base):

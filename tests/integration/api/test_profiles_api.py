@@ -263,6 +263,22 @@ def test_a_preview_shows_the_upload_with_its_options_or_with_others(world: World
     assert (cancelled.status, ADA.get(path).status) == (200, 200)
 
 
+def test_a_preview_takes_formats_and_separators_and_a_profile_keeps_them(world: World) -> None:
+    made = announce()
+    upload(world, made, b"Control Number,Date Sent,Custodian\nA-1,37032,Ann|Bob\n")
+    path = f"/imports/{made['id']}/preview"
+    assert [each["code"] for each in ADA.get(path).json["warnings"]] == ["COLUMN_WITHOUT_EFFECT", "OTHER_SEPARATOR"]
+    formats = quote('{"date_sent": "excel"}')
+    stated = ADA.get(f"{path}?dateFormat={formats}&multiValueSeparator=pipe").json
+    values = [column["samples"][0]["value"] for column in stated["columns"][1:]]
+    assert (stated["warnings"], values) == ([], ["2001-05-21 00:00:00", ["Ann", "Bob"]])
+    assert ADA.get(f"{path}?dateFormat=[]").status == 400
+    options = {"dateFormat": {"date_sent": "excel"}, "multiValueSeparator": "|", "nestedSeparator": "/"}
+    kept = create("signs", options=options)["options"]
+    assert {name: kept[name] for name in options} == options
+    assert ADA.get(f"{path}?profile=signs").json["warnings"] == []
+
+
 def test_a_preview_of_a_file_that_cannot_be_imported_has_the_code(world: World) -> None:
     made = announce()
     assert upload(world, made, b"Foo,Bar\r\n1,2\r\n").json["failureCode"] == "NO_ID_COLUMN"

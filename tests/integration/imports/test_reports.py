@@ -105,8 +105,8 @@ def test_a_report_says_how_every_column_was_read(world: World) -> None:
         columns={"Ref": "title"},
         time_zone="America/New_York",
     )
-    dates = ("MDY", "America/New_York", get_database_version(), "Time Sent")
-    nothing = ("",) * 4
+    dates = ("MDY", "America/New_York", get_database_version(), "Time Sent", "", "")
+    nothing = ("",) * 6
     assert [tuple(row.values()) for row in table(world.report(import_id)["columns.csv"])] == [
         ("1", "DOCID", "control_number", "synonym", "", *nothing),
         ("2", "Date Sent", "date_sent", "synonym", "", *dates),

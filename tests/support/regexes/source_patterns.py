@@ -22,7 +22,7 @@ SHARED = Path(__file__).parents[3] / "shared"
 METHODS = frozenset({"match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split"})
 # How patterns are used that are not called by the name that they are bound to.
 _USES = {
-    ("core/load_file/dates.py", "_FORMS"): {"fullmatch"},
+    ("core/dates/written_dates.py", "_FORMS"): {"fullmatch"},
     ("core/load_file/file_signatures.py", "_FORMATS"): {"match"},
     ("core/load_file/header_names.py", "compile_patterns"): {"fullmatch"},
     ("core/load_file/record_stream.py", "_compile_blank_lines"): {"match"},
@@ -158,8 +158,9 @@ def _describe(pattern: re.Pattern[Any]) -> tuple[str, int, bool]:
 
 
 def _compile_in_functions() -> None:
+    from core.dates import formats
     from core.imports import error_file
-    from core.load_file import delimiters, header_names, original_lines, quote_recovery, record_stream
+    from core.load_file import delimiters, header_names, list_values, original_lines, quote_recovery, record_stream
     from core.load_file.grammar import Grammar
 
     for grammar in (Grammar(",", '"', 3, True), Grammar("\x14", "\u00fe", 3, cr_ends=True), Grammar("|", None, 3)):
@@ -169,6 +170,10 @@ def _compile_in_functions() -> None:
         original_lines._compile_end(grammar)
         error_file._compile_spare_cell(grammar, is_header=True)
         error_file._compile_spare_cell(grammar, is_header=False)
+    for form in ("%d.%m.%Y", "%A, %B %d, %y %I:%M:%S.%f %p %z", "%Y%m%d %H%M%Z"):
+        formats._compile(form)
+    for separator in (";", "|"):
+        list_values._compile(separator)
     for encoding in ("utf-8", "utf-16-le"):
         record_stream._compile_blank_lines(encoding, cr_ends=True)
         record_stream._compile_blank_lines(encoding, cr_ends=False)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.load_file.dates import (
+from core.dates.written_dates import (
     DATE_PREFIX_CHARACTERS,
     DateOrder,
     detect_date_order,

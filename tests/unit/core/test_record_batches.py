@@ -69,7 +69,7 @@ def outcome(data: bytes, options: dict[str, Any] | None, cuts: range, limits: tu
         **found,
         "layout": splitter.build_layout(ImportOptions()),
         "order": splitter.date_orders,
-        "dates": splitter._dates.export(),
+        "dates": splitter.dates.export(),
     }
 
 

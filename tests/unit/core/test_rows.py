@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from core.dates.written_dates import parse_date
 from core.exhibit_fields import KEYS, TEXTS
-from core.load_file.dates import parse_date
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord

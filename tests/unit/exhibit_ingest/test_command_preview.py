@@ -56,6 +56,32 @@ def test_the_options_are_those_of_an_import(tmp_path: Path, capsys: pytest.Captu
     assert printed["preview"]["detection"]["delimiter"]["certainty"] == "given"
 
 
+def test_formats_and_separators_are_options_and_columns_are_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, HEADER + b"A-1,Plan,37032,Smith|Jones\r\nA-2,Plan,N/A,\r\n")
+    code, printed = run(capsys, file)
+    found = [(each["code"], each["column"]) for each in printed["preview"]["warnings"]]
+    words = ("NO_DATE_STATED", "Date Sent")
+    assert (code, found) == (*(0, [("COLUMN_WITHOUT_EFFECT", "Date Sent"), words, ("OTHER_SEPARATOR", "Custodian")]),)
+    assert main(["preview", file]) == 0
+    assert "Date Sent: COLUMN_WITHOUT_EFFECT: Date Sent is read as date_sent" in capsys.readouterr().out
+    given = ("--date-format", "date_sent=excel", "--multi-value-separator", "pipe")
+    code, printed = run(capsys, file, *given)
+    assert [(each["code"], each["column"]) for each in printed["preview"]["warnings"]] == [words]
+    columns = printed["preview"]["columns"]
+    assert columns[2]["samples"][0]["value"] == "2001-05-21 00:00:00"
+    assert columns[3]["samples"][0]["value"] == ["Smith", "Jones"]
+    assert printed["preview"]["detection"]["date_order"] == {
+        "value": "excel",
+        "why": "The option says so.",
+        "certainty": "given",
+        "may_change": False,
+    }
+    assert main(["preview", file, "--date-format", "date_sent=%B %Y"]) == 2
+    assert "--date-format" in capsys.readouterr().err
+
+
 def test_a_file_that_cannot_be_imported_is_a_failure_with_its_columns_and_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from core.exhibit_fields import KEYS, LATER_TEXTS, TEXTS
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
+from core.load_file.list_values import ListSigns
 from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import MAX_NAMES, parse_row
 from samples.generator import generate
@@ -120,6 +121,7 @@ TIMESTAMPS = st.sampled_from(
     [
         *("", " ", "0", "1/2/2003", "11/1/2020", "3/8/2020 0:00", "3/8/2020 2:30", "11/1/2020 1:30", "1/1/1000 0:30"),
         *("14:30", "1:30", "1:30 Z", "now", "2001-02-03T04:05:06Z", "12/31/9999 23:00", "31/1/2020", "1/2/2003®"),
+        *("5/21/01", "5/21/2001 3:00 PM EST", "N/A", "1/1/1900", "3:00 PM EDT", "20010521150000", "37032", "May 2001"),
     ]
 )
 DATED_ROWS = st.lists(st.tuples(*[TIMESTAMPS] * 4), min_size=1, max_size=8)
@@ -131,6 +133,8 @@ DATED_ROWS = st.lists(st.tuples(*[TIMESTAMPS] * 4), min_size=1, max_size=8)
     zone=st.sampled_from([None, "America/New_York"]),
     hashed=st.sampled_from([None, 1, 2, 6]),
     orders=st.sampled_from([{}, {"date_received": "DMY"}]),
+    rules=st.sampled_from([1, 2]),
+    formats=st.sampled_from([{}, {"date_received": "%m/%d/%Y"}, {"date_sent": "excel"}]),
 )
 def test_any_dates_and_times_come_out_alike(
     timestamps: list[tuple[str, ...]],
@@ -138,13 +142,42 @@ def test_any_dates_and_times_come_out_alike(
     zone: str | None,
     hashed: int | None,
     orders: dict[str, str],
+    rules: int,
+    formats: dict[str, str],
 ) -> None:
     rows = [
         (f"Id {line}", first, second, "", "", "", third, "", fourth, "")
         for line, (first, second, third, fourth) in enumerate(timestamps)
     ]
     of_file = replace(layout(fields), time_zone=zone, hashed_date=hashed, date_orders=orders)
+    of_file = replace(of_file, date_rules=rules, date_formats=formats)
     assert_alike(records(rows), coercer(of_file))
+
+
+@given(timestamps=DATED_ROWS, fields=st.sampled_from([FIELDS, EVENTS, WITH_OWN, *WITH_LATER]))
+def test_the_hash_of_earlier_versions_is_among_those_of_a_row(
+    timestamps: list[tuple[str, ...]], fields: Sequence[str | None]
+) -> None:
+    rows = [
+        (f"Id {line}", first, second, "", "", "", third, "", fourth, "")
+        for line, (first, second, third, fourth) in enumerate(timestamps)
+    ]
+    before, now = (
+        one_by_one(records(rows), coercer(replace(layout(fields), date_rules=rules), characters=99)) for rules in (1, 2)
+    )
+    assert [new.is_equal(old.row_hash) for old, new in zip(before, now, strict=True)] == [True] * len(rows)
+    assert all(
+        set(old.earlier_hashes) <= {new.row_hash, *new.earlier_hashes} for old, new in zip(before, now, strict=True)
+    )
+
+
+@given(
+    cells=st.lists(st.tuples(*[st.text(st.sampled_from('ab;|/" \\®'), max_size=9)] * 3), min_size=1, max_size=6),
+    signs=st.sampled_from([ListSigns(), ListSigns("|", None, True), ListSigns(";", "/", True)]),
+)
+def test_any_lists_come_out_alike(cells: list[tuple[str, str, str]], signs: ListSigns) -> None:
+    rows = [(f"Id {line}", "", *each, *[""] * 5) for line, each in enumerate(cells)]
+    assert_alike(records(rows), coercer(replace(layout(), lists=signs)))
 
 
 def test_rows_with_dates_and_times_are_plain_unless_they_have_a_warning() -> None:

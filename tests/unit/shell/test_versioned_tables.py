@@ -28,6 +28,7 @@ EXEMPT = {
     "import_rejections": "append-only; a retry removes those of the chunks that it repeats",
     "import_warnings": "append-only",
     "import_name_occurrences": "append-only",
+    "import_column_facts": "append-only",
     "import_checks": "under a lock of the row of its import",
     "import_check_findings": "append-only; a retry removes those of the chunks that it repeats",
     "import_check_facts": "append-only, until the check has ended",

@@ -16,6 +16,8 @@ from core.checks.fact_columns import FactColumns
 from core.codes import Rejection, WarningCode
 from core.imports.check_updates import Updates, merge_updates
 from core.imports.chunk_facts import unpack_facts
+from core.imports.column_facts import ColumnFacts, merge_facts
+from core.imports.column_warnings import list_warnings
 from core.load_file.layout import Layout
 from core.volumes.documents import describe_rejected_row
 from shell.db.session import session
@@ -68,6 +70,8 @@ class EndFindings:
         self._import = import_record
         self.new_names: dict[str, int] = {}
         self.updates = Updates()
+        self._columns: ColumnFacts = {}
+        self._has_all_columns = True
         self.refused = Counter[str]()
         self.without_images: int | None = None
 
@@ -108,12 +112,16 @@ class EndFindings:
             for each in find_similar_names(list_names(index, self._import), folder):
                 yield EndFinding(each.code.value, each.line, each.column, each.message)
             self.new_names = index.count_new_names()
+        for warning in list_warnings(layout, self._columns, is_complete=self._has_all_columns):
+            yield EndFinding(warning.code.value, 0, warning.column, warning.message)
 
     def _read_rows(self, index: SpellingIndex) -> Iterator[bytes]:
         """Yield the facts of the rows of each chunk; add its names to the index."""
         for facts in map(unpack_facts, read_facts(self._import.id)):
             add_names(index, self._import, facts.names)
             self.updates = merge_updates((self.updates, facts.updates))
+            self._has_all_columns = self._has_all_columns and facts.columns is not None
+            self._columns = merge_facts((self._columns, facts.columns or {}))
             yield facts.rows
 
     def _read_case(self) -> Iterator[CaseRow]:

@@ -11,6 +11,7 @@ from itertools import repeat
 
 from sqlalchemy.orm import Session
 
+from core.imports.column_facts import ColumnFacts
 from core.load_mode import Blanks, LoadMode
 from core.statuses import ImportStatus
 from shell.db.session import session
@@ -25,7 +26,9 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def read_case(loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[StorableRow]) -> ChunkInput:
+def read_case(
+    loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[StorableRow], facts: ColumnFacts
+) -> ChunkInput:
     """Return the rows of a chunk in file order, with the exhibits, files and names that exist."""
     numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
     with session() as reading:
@@ -35,7 +38,7 @@ def read_case(loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[Stor
             rows.sort(key=lambda row: row.source.line_no)
         in_volume = loaded.import_record.volume_id is not None
         rows, files = link_rows(reading, loaded.import_record, loaded.layout, rows) if in_volume else (rows, None)
-        chunk_input = ChunkInput(loaded, rows, held, files)
+        chunk_input = ChunkInput(loaded, rows, held, files, facts)
         chunk_input.find_names(reading)
     return chunk_input
 

@@ -54,7 +54,8 @@ def check_chunk(chunk_input: ChunkInput) -> WriteResult:
             results = compare_with_case(transaction, chunk_input)
             findings = list(_build_findings(chunk.import_id, chunk_input.layout, results))
             write_findings(transaction, findings)
-            facts = ChunkFacts(list_occurrences(results), pack_rows(_list_facts(chunk_input, results)), results.updates)
+            rows = pack_rows(_list_facts(chunk_input, results))
+            facts = ChunkFacts(list_occurrences(results), rows, results.updates, chunk_input.column_facts)
             write_facts(transaction, chunk.import_id, chunk.chunk_no, pack_facts(facts))
             if chunk_input.files is not None:
                 write_counts(transaction, chunk, chunk_input.layout, chunk_input.files, results)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import DeclarativeBase, Session
 
+from core.imports.column_facts import ColumnFacts
 from core.statuses import ImportStatus
 from core.volumes.linking import RowFiles
 from shell.imports.chunks.chunk_source import LoadedChunk
@@ -23,6 +24,7 @@ class ChunkInput:
     `held` are the exhibits under the rows' control numbers, by control number; `new` are the rows that can be stored
     under other numbers. `found_names` are those that exist; attempts change it. For a check, which inserts nothing,
     `new` is empty. `files` are those that the rows name, by line; None if the load file is not one of a volume.
+    `column_facts` are what the chunk has for the end of the import.
     """
 
     def __init__(
@@ -31,9 +33,10 @@ class ChunkInput:
         rows: Sequence[StorableRow],
         held: Mapping[str, StoredExhibit],
         files: Mapping[int, RowFiles] | None,
+        column_facts: ColumnFacts,
     ) -> None:
         self.import_record, self.chunk, self.layout, _ = loaded
-        self.rows, self.held, self.files = rows, held, files
+        self.rows, self.held, self.files, self.column_facts = rows, held, files, column_facts
         self.rejected = [row for row in rows if row.errors]
         self.valid = [row for row in rows if not row.errors] if self.rejected else rows
         self.is_check = self.import_record.status == ImportStatus.CHECKING

@@ -62,7 +62,8 @@ class StorableRow(NamedTuple):
     """A row in the form in which the database stores it.
 
     `row_hash` covers the file's values, before truncation, and not the order of the columns. `earlier_hashes` are what
-    versions computed of the same cells that had fewer texts, or the document date alone; none if that is the same.
+    versions computed of the same cells that had fewer texts or other dates, or the document date alone; none if that is
+    the same.
     `values` are in the order of COLUMNS. They are empty for a rejected row, and where the case already holds all the
     rows that were converted together with the same values.
     """
@@ -126,6 +127,10 @@ class RowCoercer:
         earlier = [self._hash_row(row, later[first:], date, more) for first in reversed(range(len(later)))]
         if self.layout.was_hashed_otherwise:
             earlier.append(self._hash_row(row, later, row.dates.hashed, []))
+        if row.dates.before:
+            own, *others = [None if each is None else str(each) for each in row.dates.before]
+            before = [others] if more else []
+            earlier += [self._hash_row(row, later[first:], own, before) for first in reversed(range(len(later) + 1))]
         return digest, tuple(earlier)
 
     def _hash_row(self, row: Row, later: Sequence[tuple[str, int]], date: object, more: list[Any]) -> bytes:

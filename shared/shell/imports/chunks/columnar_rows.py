@@ -15,11 +15,12 @@ from operator import itemgetter
 from typing import Any
 
 from core.exhibit_fields import KEYS, TEXTS
+from core.imports.column_facts import ColumnCells
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.record_reader import SourceRecord
-from core.load_file.rows import Name, separate_values, split_names
+from core.load_file.rows import Name, split_names
 from core.row_texts import Part, join_rows
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.regular_records import Column, RegularRecords
@@ -62,6 +63,10 @@ class ColumnarRows:
         self._resolve_family()
         self.hashes, self.earlier_hashes = self._compute_hashes()
 
+    def list_cells(self) -> ColumnCells:
+        """Return the records by column, with the notes of their dates."""
+        return ColumnCells([record.line_no for record in self._records], self._columns, self._dates.notes)
+
     def build_rows(self, *, with_values: bool, with_properties: bool) -> Iterator[StorableRow]:
         """Yield the rows in the order of the records, without `values` or the properties in them if not needed."""
         return map(
@@ -100,23 +105,38 @@ class ColumnarRows:
         columns = [(name, column) for column_field, name, column in self._fields() if column_field == field]
         rows = list(zip(*(column for _, column in columns), strict=True)) or [()] * len(self._records)
         # Many rows have the same cells: split each combination once.
-        titles, mark = [name for name, _ in columns], self._layout.newline
-        names = {cells: _split_row_names(titles, cells, mark) for cells in set(rows)}
+        titles = [name for name, _ in columns]
+        names = {cells: self._split_row_names(field, titles, cells) for cells in set(rows)}
         return [names[cells] for cells in rows]
+
+    def _split_row_names(self, field: str, columns: Sequence[str], cells: Sequence[str]) -> Sequence[Name]:
+        """Return the names in one row's cells of these columns."""
+        names: list[Name] = []
+        signs, mark = self._layout.lists, self._layout.newline
+        for column, cell in zip(columns, cells, strict=True):
+            text = Name(signs.replace_newlines(cell, mark), column)
+            names += split_names(signs, text, names, has_levels=field == "tags")
+        return names
 
     def _compute_hashes(self) -> tuple[list[bytes], Iterable[tuple[bytes, ...]]]:
         """Return the SHA-256 digests that `RowCoercer.coerce` computes, from JSON that is encoded by column."""
         later, dates = self._layout.later_texts, self._dates
-        *versions, (before, after) = [self._encode_content(later[first:]) for first in range(len(later) + 1)]
-        hashes = self._hash_rows([*before, dates.document_json, *after, *dates.others_json, "]"])
-        earlier = [
-            self._hash_rows([*start, dates.document_json, *end, *dates.others_json, "]"])
-            for start, end in reversed(versions)
-        ]
+        versions = [self._encode_content(later[first:]) for first in range(len(later) + 1)]
+        own, others = dates.document_json, dates.others_json
+        hashes, *earlier = [self._hash_version(each, own, others) for each in reversed(versions)]
         if self._layout.was_hashed_otherwise:
-            before, after = versions[0] if versions else (before, after)
-            earlier.append(self._hash_rows([*before, dates.hashed_json, *after, "]"]))
-        return hashes, list(zip(*earlier, strict=True)) if earlier else repeat(())
+            earlier.append(self._hash_version(versions[0], dates.hashed_json, []))
+        if not dates.changed:
+            return hashes, list(zip(*earlier, strict=True)) if earlier else repeat(())
+        before = [self._hash_version(each, *dates.before_json) for each in reversed(versions)]
+        usual, more = zip(*earlier, strict=True) if earlier else repeat(()), zip(*before, strict=True)
+        return hashes, [
+            (*own, *other) if index in dates.changed else tuple(own)
+            for index, (own, other) in enumerate(zip(usual, more, strict=False))
+        ]
+
+    def _hash_version(self, content: tuple[list[Part], list[Part]], own: Part, others: Sequence[Part]) -> list[bytes]:
+        return self._hash_rows([*content[0], own, *content[1], *others, "]"])
 
     def _encode_content(self, later: Sequence[tuple[str, int]]) -> tuple[list[Part], list[Part]]:
         """Return what is hashed before and after the dates by a version that kept `later` as properties."""
@@ -166,14 +186,6 @@ class ColumnarRows:
             for name, column in self._properties
         )
         return [format_document("{" + items + "}") if items else None for items in self._join_items(parts)]
-
-
-def _split_row_names(columns: Sequence[str], cells: Sequence[str], newline: str | None) -> Sequence[Name]:
-    """Return the names in one row's cells of these columns."""
-    names: list[Name] = []
-    for column, cell in zip(columns, cells, strict=True):
-        names += split_names(separate_values(cell, newline), column, names)
-    return names
 
 
 def _encode_cells(before: str, column: Column, after: str, encode: Callable[[str], str]) -> list[Part]:

@@ -6,13 +6,15 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
+from core.dates.words import DateNote
+from core.dates.written_dates import parse_date
 from core.exhibit_dates import EVENT_DATES, NO_PRECISIONS, Precision
 from core.load_file.date_columns import DateValue, read_date_value
-from core.load_file.dates import parse_date
 from core.load_file.layout import DateColumn, Layout
 from core.row_texts import Part
 
@@ -20,19 +22,30 @@ from core.row_texts import Part
 Known: TypeAlias = dict[str | tuple[str, str], DateValue]
 
 
+# The problem, note and earlier value of a DateValue.
+_SPECIAL = itemgetter(2, 3, 4)
+
+
 class _Dates(NamedTuple):
-    """The stored texts and the precisions of a column, and whether a record has a warning; empty if none has."""
+    """The stored texts and the precisions of a column, and whether a record has a warning; empty if none has.
+
+    `notes` are those of the records, empty if none has one, and `before` the texts that earlier versions stored.
+    """
 
     texts: list[str | None]
     precisions: list[str]
     problems: list[bool]
+    notes: list[DateNote | None]
+    before: list[str | None]
 
 
 class DateValues:
     """Columns of stored values: `document`, and `details`, which are the other dates, the source and the precisions.
 
     `document_json`, `others_json` and `hashed_json` are the parts of the JSON of the row hashes. `problems` are the
-    indexes of records with a warning. `known` is what was read of cells, by field; it is filled.
+    indexes of records with a warning, `notes` are those of the records by column, for columns that have some. `known`
+    is what was read of cells, by field; it is filled. `changed` are the indexes of records of which earlier versions
+    stored other dates; `before_json` is then what `document_json` and `others_json` are of these.
     """
 
     def __init__(self, layout: Layout, columns: Sequence[Sequence[str]], known: dict[str, Known]) -> None:
@@ -46,8 +59,22 @@ class DateValues:
         self.document_json: Part = "null"
         self.others_json: list[Part] = []
         self.hashed_json: Part = _encode_hashed(layout, columns)
+        self.notes = {column.index: found for column in layout.date_columns if (found := dates[column.field].notes)}
+        self.changed: set[int] = set()
+        self.before_json: tuple[Part, list[Part]] = ("null", [])
         if dates:
             self._combine(dates)
+        if any(each.before is not each.texts for each in dates.values()):
+            self._combine_before(dates)
+
+    def _combine_before(self, dates: dict[str, _Dates]) -> None:
+        pairs = [zip(each.texts, each.before, strict=True) for each in dates.values()]
+        self.changed = {index for pair in pairs for index, (now, before) in enumerate(pair) if now != before}
+        texts = {date: each.before for date, each in dates.items()}
+        document = texts.get("document_date") or [
+            next(filter(None, row), None) for row in zip(*texts.values(), strict=True)
+        ]
+        self.before_json = (_encode(document), _encode_others(texts))
 
     def _combine(self, dates: dict[str, _Dates]) -> None:
         texts = {date: each.texts for date, each in dates.items()}
@@ -65,8 +92,15 @@ class DateValues:
         if texts.keys() - {"document_date"}:
             columns = [texts.get(date) for date in EVENT_DATES]
             self.details[: len(EVENT_DATES)] = [repeat(None) if column is None else column for column in columns]
-            self.others_json = [", [", *_join(columns), "]"]
+        self.others_json = _encode_others(texts)
         self.details[-1] = _join_precisions(precisions, dates)
+
+
+def _encode_others(texts: Mapping[str, list[str | None]]) -> list[Part]:
+    """Return the JSON of the dates other than the document date; nothing if the file has none."""
+    if not texts.keys() - {"document_date"}:
+        return []
+    return [", [", *_join([texts.get(date) for date in EVENT_DATES]), "]"]
 
 
 def _choose_first(columns: Sequence[Sequence[str | None]]) -> list[int]:
@@ -89,9 +123,16 @@ def _read_column(column: DateColumn, columns: Sequence[Sequence[str]], known: Kn
 def _look_up(cells: Sequence[str] | Sequence[tuple[str, str]], known: Known) -> _Dates:
     texts = {cell: None if date.value is None else str(date.value) for cell, date in known.items()}
     problems: list[bool] = []
-    if any(date.problem for date in known.values()):
-        problems = [known[cell].problem is not None for cell in cells]
-    return _Dates([texts[cell] for cell in cells], [known[cell].precision for cell in cells], problems)
+    notes: list[DateNote | None] = []
+    stored = before = [texts[cell] for cell in cells]
+    if not set(map(_SPECIAL, known.values())) <= {(None, None, None)}:
+        found = [known[cell] for cell in cells]
+        problems = [date.problem is not None for date in found]
+        notes = [date.note for date in found]
+        earlier = [None if date.earlier is None else str(date.earlier) for date in found]
+        before = stored if earlier == stored else earlier
+    kept = notes if any(notes) else []
+    return _Dates(stored, [known[cell].precision for cell in cells], problems, kept, before)
 
 
 def _encode(texts: Iterable[str | None]) -> list[str]:

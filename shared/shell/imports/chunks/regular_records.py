@@ -17,7 +17,7 @@ from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.original_lines import is_line_cell
 from core.load_file.record_reader import SourceRecord
-from core.load_file.rows import MAX_NAMES, MULTI_VALUE_SEPARATOR, separate_values
+from core.load_file.rows import MAX_NAMES
 from shell.imports.chunks.coercion import RowCoercer, has_line_break
 from shell.imports.chunks.date_values import DateValues, Known
 from shell.utils.document_properties import NIL, TEXT_COLUMN_BYTES
@@ -123,11 +123,13 @@ class RegularRecords:
             yield from _indexes(column, lambda cell: len(cell) > most)
 
     def _has_irregular_name(self, field: str, cell: str) -> bool:
-        cell = separate_values(cell, self.layout.newline)
+        signs = self.layout.lists
+        cell = signs.replace_newlines(cell, self.layout.newline)
         # Counted before they are split: a cell of a million values takes no memory.
-        if cell.count(MULTI_VALUE_SEPARATOR) >= MAX_NAMES:
+        if signs.count(cell) > MAX_NAMES:
             return True
-        return _longest(cell.split(MULTI_VALUE_SEPARATOR)) > (self.coercer.names[field]["name"].characters or 0)
+        values = [*signs.split(cell, has_levels=field == "tags")]
+        return _longest(values) > (self.coercer.names[field]["name"].characters or 0)
 
     def _most_characters(self, field: str) -> int:
         """Return a number of characters in which neither a name is too long nor are there too many."""

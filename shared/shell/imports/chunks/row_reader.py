@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.codes import Rejection
+from core.imports.column_facts import ColumnFacts
 from core.load_file.chunk_reader import read_chunk, read_large_record
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.record_reader import SourceRecord
@@ -16,6 +17,7 @@ from shell.imports.chunks.case_reader import read_case
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import LoadedChunk, build_miscount, read_bytes, read_part
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
+from shell.imports.chunks.column_effects import find_column_facts
 from shell.imports.chunks.columnar_rows import ColumnarRows, columnar_rows
 
 # Enough for a number with its delimiters and qualifiers, and blank lines.
@@ -29,8 +31,8 @@ def read_rows(loaded: LoadedChunk) -> ChunkInput:
     those that the splitting pass read.
     """
     records = _read_records(loaded)
-    columnar, others = _coerce_records(loaded, records)
-    return read_case(loaded, columnar, others)
+    columnar, others, facts = _coerce_records(loaded, records)
+    return read_case(loaded, columnar, others, facts)
 
 
 def _read_records(loaded: LoadedChunk) -> list[SourceRecord]:
@@ -48,8 +50,13 @@ def _read_records(loaded: LoadedChunk) -> list[SourceRecord]:
     return records
 
 
-def _coerce_records(loaded: LoadedChunk, records: Sequence[SourceRecord]) -> tuple[ColumnarRows, list[StorableRow]]:
-    """Return the regular records as columns, and the rows of the others; both are in file order."""
+def _coerce_records(
+    loaded: LoadedChunk, records: Sequence[SourceRecord]
+) -> tuple[ColumnarRows, list[StorableRow], ColumnFacts]:
+    """Return the regular records as columns, the rows of the others, both in file order, and the facts of the columns.
+
+    The facts leave out the rows with errors, whatever the case holds.
+    """
     coercer = RowCoercer(loaded.layout, loaded.import_record.case_id, loaded.import_record.id)
     columnar, rest = columnar_rows(records, coercer, excluded_lines=loaded.first_lines)
     rows = [parse_row(record, loaded.layout) for record in rest]
@@ -58,4 +65,5 @@ def _coerce_records(loaded: LoadedChunk, records: Sequence[SourceRecord]) -> tup
         if first_line is not None:
             message = f"Line {first_line} of this file has the same id. Keep one of the two rows."
             row.errors.append(RowError(Rejection.DUPLICATE_ID, None, message))
-    return columnar, [coercer.coerce(row) for row in rows]
+    storable = [coercer.coerce(row) for row in rows]
+    return columnar, storable, find_column_facts(loaded.layout, columnar, rows)

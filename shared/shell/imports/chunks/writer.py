@@ -18,6 +18,7 @@ from shell.db.session import session
 from shell.exhibits.links import insert_links
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
+from shell.imports.chunks.column_effects import insert_column_facts
 from shell.imports.chunks.comparison import CaseComparison, build_links
 from shell.imports.chunks.exhibit_store import (
     NewExhibits,
@@ -136,6 +137,7 @@ class ChunkWriter:
         else:
             place, relinks = (self.import_record, self.chunk, self.layout), self.layout.load_mode.is_overlay
             write_links(transaction, *place, self._input.files, results, with_unchanged=relinks)
+        insert_column_facts(transaction, self.chunk, self._input.column_facts)
         return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results, named)
 
     def _insert_exhibits(

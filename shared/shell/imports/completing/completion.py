@@ -10,14 +10,18 @@ Not guaranteed: that readers see all names change at once. The status stays `run
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import text
 
 from core.codes import FileFailure
 from core.errors import ImportNotRunningError
 from core.events import import_completed, import_failed
+from core.imports.column_warnings import ColumnWarning
 from core.statuses import ImportPhase, ImportStatus
 from shell.db.session import session
 from shell.imports.completing.check_comparison import compare_with_check
+from shell.imports.completing.column_warnings import find_column_warnings, store_column_warnings
 from shell.imports.completing.spellings import resolve_spellings
 from shell.imports.state.completion_lock import check_completing, lock_completing
 from shell.imports.state.dependents import block_dependents, release_dependents
@@ -61,7 +65,7 @@ def complete_import(import_id: int, generation: int) -> None:
             _delete_unused(kind, import_id, generation)
         for found in list_pages_of_rejected_rows(import_record):
             _rename_rejections(import_record.id, generation, found)
-        _finish(import_record, generation, find_without_images(import_record))
+        _finish(import_record, generation, find_without_images(import_record), find_column_warnings(import_record))
     except ImportNotRunningError as stopped:
         logger.info("import not completed", extra={"import_id": import_id, "status": stopped.status})
         return
@@ -105,12 +109,18 @@ def _has_ended(import_record: Imports, generation: int, *_: object) -> bool | No
 
 
 @retry_on_db_conflict(resolve=_has_ended)
-def _finish(import_record: Imports, generation: int, without_images: DocumentsWithoutImages | None) -> bool:
+def _finish(
+    import_record: Imports,
+    generation: int,
+    without_images: DocumentsWithoutImages | None,
+    columns: Sequence[ColumnWarning],
+) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
         lock_completing(transaction, import_record.id, generation)
         if without_images is not None:
             store_without_images(transaction, import_record.id, without_images)
+        store_column_warnings(transaction, import_record.id, columns)
         compare_with_check(transaction, import_record.id)
         totals = sum_chunks(transaction, import_record.id)
         status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED

@@ -33,7 +33,7 @@ REPORT_HEADER = ("line", "column", "code", "message", "id", "rows", "original_li
 WARNINGS_HEADER = ("line", "column", "code", "message", "id", "original", "original_bytes", "stored_bytes")
 COLUMNS_HEADER = (
     *("number", "column", "field", "why", "looks_like"),
-    *("date_order", "time_zone", "time_zone_version", "time_column"),
+    *("date_order", "time_zone", "time_zone_version", "time_column", "date_format", "separator"),
 )
 
 _REJECTIONS = text(
@@ -138,4 +138,5 @@ def _list_warnings(import_id: int) -> Iterator[Sequence[Any]]:
 def _list_columns(layout: Layout) -> Iterator[Sequence[Any]]:
     for number, column in enumerate(describe_columns(layout), start=1):
         mapping = (number, column.name, column.field or "property", column.why.value, column.looks_like)
-        yield (*mapping, column.date_order, column.time_zone, column.time_zone_version, column.time_column)
+        dates = (column.date_order, column.time_zone, column.time_zone_version, column.time_column, column.date_format)
+        yield (*mapping, *dates, column.separator)

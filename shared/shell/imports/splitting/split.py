@@ -14,15 +14,15 @@ from types import TracebackType
 from typing import Self
 
 from core.codes import FileFailure, WarningCode
+from core.dates.written_dates import DateOrder
 from core.errors import FileRefusedError
 from core.imports.error_file_encoding import describe_error_file_encoding
-from core.load_file.dates import DateOrder
 from core.load_file.dialect import Opening, read_head, read_opening
 from core.load_file.encoding import CP1252
 from core.load_file.file_signatures import build_unread_rest
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
-from core.load_file.split_state import Chunk, LineCount, SplitState
+from core.load_file.split_state import Chunk, LineCount, SplitState, describe_order_lines
 from core.load_file.splitter import Splitter
 from shell.aws.s3 import ObjectVersion
 from shell.imports.splitting.duplicate_ids import SpilledIds
@@ -30,6 +30,7 @@ from shell.settings import settings
 
 SLICE_BYTES = 250_000
 FileWarning = tuple[WarningCode, str | None, str]
+_ORDER_ADVICE = "If that is wrong, set option 'date_order' or 'date_format'."
 
 
 class Checkpoints:
@@ -62,6 +63,7 @@ class Split:
         self.sha256 = b""
         self.layout: Layout
         self.date_orders: dict[str, DateOrder | None] = {}
+        self.date_lines: dict[str, dict[str, list[int]]] = {}
         self.repeated_headers = self.byte_order_marks = LineCount()
         self.first_utf8_line = 0
         self.saved_encoding: str | None = None
@@ -97,11 +99,12 @@ class Split:
             name, order = self.layout.names[column.index], self.date_orders.get(column.field)
             if order is DateOrder.AMBIGUOUS:
                 message = "no date shows whether day or month comes first; dates are read month first"
-                yield WarningCode.AMBIGUOUS_DATE_ORDER, name, message
+                yield WarningCode.AMBIGUOUS_DATE_ORDER, name, f"{message}. {_ORDER_ADVICE}"
             if order is DateOrder.MIXED:
-                message = "the dates show different orders of day, month and year"
+                lines = describe_order_lines(self.date_lines.get(column.field, {}))
+                message = f"the dates show different orders of day, month and year{lines}"
                 message += "; those with the year last are read month first"
-                yield WarningCode.MIXED_DATE_ORDER, name, message
+                yield WarningCode.MIXED_DATE_ORDER, name, f"{message}. {_ORDER_ADVICE}"
 
     def _list_joins(self) -> Iterator[FileWarning]:
         """Yield the warnings about a file that was put together from several ones."""
@@ -161,7 +164,11 @@ def _take_findings(split: Split, splitter: Splitter, options: ImportOptions) -> 
     split.layout = splitter.build_layout(options)
     _refuse_unread_rest(split)
     orders = splitter.date_orders.items()
-    split.date_orders = {date: order for date, order in orders if not options.get_date_order(date)}
+    stated = options.date_format
+    split.date_orders = {
+        date: order for date, order in orders if date not in stated and not options.get_date_order(date)
+    }
+    split.date_lines = splitter.dates.shown
     split.first_utf8_line = splitter.evidence.first_line
     found = (splitter.opening, split.layout.encoding, splitter.evidence)
     split.saved_encoding = describe_error_file_encoding(*found)

@@ -52,7 +52,7 @@ _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
     *("august", "september", "october", "november", "december"),
 )
-_MONTH_NUMBERS = {
+MONTH_NUMBERS = {
     "sept": 9,
     **{spelling: number for number, name in enumerate(_MONTHS, start=1) for spelling in (name, name[:3])},
 }
@@ -81,13 +81,35 @@ def detect_date_order(prefixes: Iterable[str]) -> DateOrder | None:
     and the cells that need the other order are not dates. If no cell shows the order, it is month first, an assumption
     that deserves a warning.
     """
-    digits, others = set(), set()
-    for prefix in prefixes:
-        text = prefix.rstrip()
-        if _DIGITS.fullmatch(text):
-            digits.add(_find_order_of_digits(text))
-        else:
-            others.add(_find_order_of_numbers(text))
+    return combine_orders(map(find_shown_order, prefixes))
+
+
+class ShownOrder(NamedTuple):
+    """The order that a cell shows: DMY, MDY, YMD, "any" for day or month first, None for none."""
+
+    order: str | None
+    of_digits: bool
+
+    @property
+    def only(self) -> str | None:
+        """The order, if the cell can have no other one."""
+        return None if self.order == "any" else self.order
+
+
+def find_shown_order(prefix: str) -> ShownOrder:
+    """Return the order that a cell with this beginning shows."""
+    text = prefix.rstrip()
+    if _DIGITS.fullmatch(text):
+        return ShownOrder(_find_order_of_digits(text), True)
+    return ShownOrder(_find_order_of_numbers(text), False)
+
+
+def combine_orders(shown: Iterable[ShownOrder]) -> DateOrder | None:
+    """Return what `detect_date_order` returns for cells that show these orders."""
+    digits: set[str | None] = set()
+    others: set[str | None] = set()
+    for each in shown:
+        (digits if each.of_digits else others).add(each.order)
     orders = digits | others
     if {"DMY", "MDY"} <= orders or ("YMD" in digits and digits & {"DMY", "MDY", "any"}):
         return DateOrder.MIXED
@@ -220,7 +242,7 @@ def _parse_day(parts: dict[str, str | None], order: str) -> datetime | None:
         month, day = (second, first) if order == "DMY" else (first, second)
         return _build_date(year, month, day)
     name = parts.get("name")
-    month = _MONTH_NUMBERS.get(name.lower(), 0) if name else int(parts["month"] or 0)
+    month = MONTH_NUMBERS.get(name.lower(), 0) if name else int(parts["month"] or 0)
     return _build_date(year, month, int(parts["day"] or 0))
 
 
