@@ -21,7 +21,8 @@ BASE: shell.settings shell.observability shell.deadline core
 UTILS: shell.utils shell.db shell.aws BASE
 DOMAIN: shell.exhibits shell.outbox shell.tables shell.work core.contracts UTILS
 core:
-core.load_file: core
+core.cells: core
+core.load_file: core core.cells
 core.image_load_file: core core.load_file
 core.imports: core core.load_file
 core.productions: core core.load_file

@@ -141,6 +141,7 @@ def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialec
         quoted_start=dialect.qualifier is not None
         and start.startswith(dialect.qualifier, enc.skip_marks(start, lines.mark)),
         cr_ends=dialect.cr_ends,
+        skips_blank=True,
     )
     body_line = first.first + first.lines if options.header else before
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])

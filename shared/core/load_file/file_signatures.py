@@ -70,6 +70,8 @@ def refuse_foreign_formats(head: bytes, encoding: str | None) -> None:
 
 
 def _refuse_binary(text: bytes) -> None:
+    # Old programs fill the last block of a file.
+    text = text.rstrip(b"\0\x1a\r\n") or text
     if text.count(b"\0") > len(text) / 4 and min(len(set(text[::2])), len(set(text[1::2]))) < 8:
         raise FileRefusedError(
             FileFailure.UNSUPPORTED_ENCODING,

@@ -97,7 +97,7 @@ class StreamPosition:
 class SplitState:
     """The state of a pass after the bytes [0, bytes_read); the bytes of the open chunk are not in it.
 
-    `date_prefixes` has a list for each date column. `sha256` is the state of the file's digest in hexadecimal, None
+    `nul_count` is set after the end of the file. `date_prefixes` has a list for each date column. `sha256` is the state of the file's digest in hexadecimal, None
     where it cannot be exported.
     """
 
@@ -110,6 +110,8 @@ class SplitState:
     evidence: Utf8Evidence
     repeated_headers: LineCount
     byte_order_marks: LineCount
+    blank_rows: LineCount
+    nul_count: int
     sha256: str | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,6 +129,7 @@ class SplitState:
             "evidence": Utf8Evidence,
             "repeated_headers": LineCount,
             "byte_order_marks": LineCount,
+            "blank_rows": LineCount,
         }
         if any(isinstance(each, str) for each in values["date_prefixes"]) or not values["date_prefixes"]:
             values = values | {"date_prefixes": [values["date_prefixes"]]}

@@ -1,8 +1,8 @@
 """Read a file once, block by block: chunks, hashes, counts, and the evidence for decisions made at the end of the file.
 
-Guaranteed: the chunks tile the file after its header, except for blank lines at the end of the file, long runs of
-blank lines and repeated headers with the blank lines before them; a chunk ends where a record ends; memory does not
-grow with the file. The records of all chunks are the records of the file read at once.
+Guaranteed: the chunks tile the file after its header, except for blank lines and rows before the first row of a chunk
+and at the end of the file, long runs of blank lines, repeated headers with the blank lines before them, and marks of
+the file's end; a chunk ends where a record ends; memory does not grow with the file. The records of all chunks are the records of the file read at once.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from core.cells.keys import unwrap_formula, unwrap_formulas
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS
@@ -39,7 +40,8 @@ class Splitter:
 
     `ids` holds (id, line) of every record that has an id and the expected number of cells, and in an error file the
     cell of its line, since the caller last cleared the list. Lines of a header belong to no chunk and count in
-    `repeated_headers`; records that begin with a byte order mark count in `byte_order_marks`.
+    `repeated_headers`; records that begin with a byte order mark count in `byte_order_marks`. Records without a value are
+    not rows: they count in `blank_rows`, and may lie in a chunk between its rows and after them.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class Splitter:
             *(opening.grammar, view, *place, columns, max_record_bytes, self._repeated), batches=not self._has_lines
         )
         self._byte_order_mark = enc.get_byte_order_mark(view).encode(view)
-        self.repeated_headers, self.byte_order_marks = LineCount(), LineCount()
+        self.repeated_headers, self.byte_order_marks, self.blank_rows = LineCount(), LineCount(), LineCount()
         self._header = b""
         self.bytes_read = 0
         self._digest = ResumableSha256()
@@ -109,6 +111,8 @@ class Splitter:
             self.evidence,
             self.repeated_headers,
             self.byte_order_marks,
+            self.blank_rows,
+            self.nul_count,
             sha256.hex() if sha256 else None,
         )
 
@@ -128,6 +132,12 @@ class Splitter:
         self.chunk_count, self.rows_seen = state.chunk_count, state.rows_seen
         self._dates.resume(state.date_prefixes)
         self.repeated_headers, self.byte_order_marks = state.repeated_headers, state.byte_order_marks
+        self.blank_rows, self._stream.nul_count = state.blank_rows, state.nul_count
+
+    @property
+    def nul_count(self) -> int:
+        """How many NUL characters the file ends with."""
+        return self._stream.nul_count
 
     @property
     def sha256(self) -> bytes:
@@ -176,6 +186,7 @@ class Splitter:
             hashed_date=hashed,
             load_mode=options.load_mode,
             files=options.files,
+            judges_keys=True,
         )
 
     def _choose_orders(self, options: ImportOptions) -> dict[str, str]:
@@ -198,12 +209,30 @@ class Splitter:
         for each in found:
             if isinstance(each, LocatedBatch):
                 yield from self._add_batch(each)
+                continue
+            self._count_mark(each)
+            if each.cells is not None and self.opening.grammar.is_blank(each.cells):
+                yield from self._skip_blank(each)
             elif not self._is_repeated_header(each):
                 yield from self._add_record(each)
 
-    def _is_repeated_header(self, record: LocatedRecord) -> bool:
+    def _count_mark(self, record: LocatedRecord) -> None:
         if record.tile and record.tile.startswith(self._byte_order_mark, record.byte_start - record.tile_start):
             self.byte_order_marks.add(record.first_line)
+
+    def _skip_blank(self, record: LocatedRecord) -> Iterator[Chunk]:
+        """Count a blank record; an open chunk goes on after it if it has room for its bytes."""
+        self.blank_rows.add(record.first_line)
+        chunk = self._open
+        if not chunk.row_count:
+            return
+        if record.tile_start != chunk.byte_end or record.byte_end - chunk.byte_start > self._max_chunk_bytes:
+            yield from self._close()
+            return
+        chunk.byte_end, chunk.last_line = record.byte_end, record.last_line
+        chunk.raw_parts.append(record.tile or b"")
+
+    def _is_repeated_header(self, record: LocatedRecord) -> bool:
         if record.cells is None or not self._repeated.matches(record.cells):
             return False
         self.repeated_headers.add(record.first_line)
@@ -270,14 +299,14 @@ class Splitter:
 
     def _note_cells(self, cells: list[str], line: int) -> None:
         """Keep the id of a record and the beginnings of its dates."""
-        control_number = cells[self._id_column].strip(ASCII_WHITESPACE)
+        control_number = unwrap_formula(cells[self._id_column].strip(ASCII_WHITESPACE))
         if control_number:
             self.ids.append((control_number, line))
         self._dates.add([(cells[column],) for column in self._date_columns.values()])
 
     def _note_batch(self, batch: RecordBatch, line: int) -> None:
         """Keep what `_note_cells` keeps of each record, column by column."""
-        keys = [cell.strip(ASCII_WHITESPACE) for cell in batch.ids]
+        keys = unwrap_formulas([cell.strip(ASCII_WHITESPACE) for cell in batch.ids])
         ids = zip(keys, [line + first for first in batch.first_lines], strict=True)
         self.ids += ids if all(keys) else [each for each in ids if each[0]]
         if self._date_columns:

@@ -19,6 +19,7 @@ from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import LoadedChunk
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.columnar_rows import ColumnarRows
+from shell.imports.chunks.earlier_keys import choose_keys, read_earlier_keys
 from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, may_hold
 from shell.imports.chunks.file_links import link_rows
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -27,15 +28,18 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def read_case(loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[StorableRow]) -> ChunkInput:
     """Return the rows of a chunk in file order, with the exhibits, files and names that exist."""
-    numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
+    earlier = read_earlier_keys(loaded, others)
+    rows = (*(row for row in others if not row.errors), *earlier.values())
+    numbers = [*columnar.numbers, *(str(row.control_number) for row in rows)]
     with session() as reading:
         held = _find_held(reading, loaded.import_record.case_id, numbers, loaded.layout.load_mode)
-        rows = [*_build_rows(loaded, columnar, held), *others]
+        others = choose_keys(others, earlier, held)
+        found = [*_build_rows(loaded, columnar, held), *others]
         if others:
-            rows.sort(key=lambda row: row.source.line_no)
+            found.sort(key=lambda row: row.source.line_no)
         in_volume = loaded.import_record.volume_id is not None
-        rows, files = link_rows(reading, loaded.import_record, loaded.layout, rows) if in_volume else (rows, None)
-        chunk_input = ChunkInput(loaded, rows, held, files)
+        linked, files = link_rows(reading, loaded.import_record, loaded.layout, found) if in_volume else (found, None)
+        chunk_input = ChunkInput(loaded, linked, held, files)
         chunk_input.find_names(reading)
     return chunk_input
 
@@ -59,14 +63,17 @@ def _build_rows(
     ones never do: it fills what the versions that computed them did not store.
     """
     is_check, load_mode = loaded.import_record.status == ImportStatus.CHECKING, loaded.layout.load_mode
-    earlier = repeat(()) if load_mode.is_overlay else columnar.earlier_hashes
+    compares_earlier = bool(held) and not load_mode.is_overlay
+    earlier = columnar.earlier_hashes if compares_earlier else repeat(())
     with_values = (
         is_check
         or loaded.import_record.volume_id is not None
         or (load_mode.is_overlay and load_mode.blanks is Blanks.CLEAR)
         or any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes, earlier))
     )
-    return columnar.build_rows(with_values=with_values, with_properties=bool(held) or not is_check)
+    return columnar.build_rows(
+        with_values=with_values, with_properties=bool(held) or not is_check, with_earlier=compares_earlier
+    )
 
 
 def _is_new_or_differs(
