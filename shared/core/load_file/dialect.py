@@ -23,7 +23,14 @@ from core.load_file.delimiters import (
     find_separator,
     is_sign_present,
 )
-from core.load_file.field_mapping import MappingReason, explain_columns, get_id_field, name_columns
+from core.load_file.field_mapping import (
+    ColumnMapping,
+    MappingReason,
+    decide_by_content,
+    explain_columns,
+    get_id_field,
+    name_columns,
+)
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor, Record
 from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
@@ -62,6 +69,7 @@ class Opening:
 
     `body_start` is the byte and `body_line` the physical line where the records begin. `header` is the cells of the
     header as they are read in the dialect's view; None without a header. `reasons` says why each column has its field.
+    `earlier_fields` are those that earlier versions gave the columns, if they differ.
     """
 
     dialect: Dialect
@@ -72,6 +80,7 @@ class Opening:
     body_line: int
     header: list[str] | None = None
     reasons: tuple[MappingReason, ...] = ()
+    earlier_fields: tuple[str | None, ...] = ()
 
     @property
     def id_column(self) -> int:
@@ -145,10 +154,22 @@ def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialec
     )
     body_line = first.first + first.lines if options.header else before
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
-    columns = explain_columns(names, options.columns, options.profile)
+    columns = _map_columns(names, options, lines.slice_from(body_line), grammar)
+    earlier = explain_columns(names, options.columns, options.profile, with_later=False)
     fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
     check_overlay_key(options.load_mode, fields, names)
-    return Opening(dialect, grammar, names, fields, body_start, body_line + 1, reasons=reasons)
+    opening = Opening(dialect, grammar, names, fields, body_start, body_line + 1, reasons=reasons)
+    earlier_fields = tuple(column.field for column in earlier)
+    return opening if earlier_fields == fields else replace(opening, earlier_fields=earlier_fields)
+
+
+def _map_columns(
+    names: tuple[str, ...], options: ImportOptions, lines: enc.Lines, grammar: Grammar
+) -> tuple[ColumnMapping, ...]:
+    """Return the fields of the columns; `lines` are those of the first records, the last of which may be cut."""
+    columns = explain_columns(names, options.columns, options.profile)
+    records = (record.cells for record in read_records(lines, grammar, at_end=True, cursor=LineCursor()))
+    return decide_by_content(columns, records)
 
 
 def _refuse_too_many_columns(cells: list[str]) -> None:

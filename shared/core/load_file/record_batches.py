@@ -120,9 +120,12 @@ def _read(
             first_lines.append(first)
             ids.append(key)
             dates.append(get_dates(cells))
-        elif not cells or grammar.is_blank(cells) or grammar.spans_neighbours(cells, end - first):
-            return
-        elif repeated and repeated.matches(cells):
+        elif (
+            not cells
+            or grammar.is_blank(cells)
+            or grammar.spans_neighbours(cells, end - first)
+            or (repeated and repeated.matches(cells))
+        ):
             return
         bounds.append(end)
         first = end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -36,6 +37,25 @@ class OpenChunk:
     last_line: int
     row_count: int = 0
     raw_parts: list[bytes] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, byte_start: int, first_line: int) -> OpenChunk:
+        """Return an empty chunk that begins at this byte and this line."""
+        return cls(byte_start, first_line, byte_start, first_line)
+
+    def append(self, byte_end: int, last_line: int, raw: bytes | None, rows: int = 0) -> None:
+        """Add bytes up to this byte and this line, with this number of rows; None: bytes that are not kept."""
+        self.byte_end, self.last_line, self.row_count = byte_end, last_line, self.row_count + rows
+        if raw is not None:
+            self.raw_parts.append(raw)
+
+    def hash_bytes(self) -> bytes:
+        """Return the SHA-256 of the bytes that were kept."""
+        return hashlib.sha256(b"".join(self.raw_parts)).digest()
+
+    def build(self, number: int, digest: bytes) -> Chunk:
+        """Return the complete chunk."""
+        return Chunk(number, self.byte_start, self.byte_end, self.first_line, self.last_line, self.row_count, digest)
 
 
 @dataclass

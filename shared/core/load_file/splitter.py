@@ -2,18 +2,16 @@
 
 Guaranteed: the chunks tile the file after its header, except for blank lines and rows before the first row of a chunk
 and at the end of the file, long runs of blank lines, repeated headers with the blank lines before them, and marks of
-the file's end; a chunk ends where a record ends; memory does not grow with the file. The records of all chunks are the records of the file read at once.
+the file's end; a chunk ends where a record ends; memory does not grow with the file. The records of all chunks are
+those of the file read at once.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from core.cells.keys import unwrap_formula, unwrap_formulas
-from core.codes import FileFailure
-from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file import encoding as enc
 from core.load_file.dates import DateOrder
@@ -22,10 +20,10 @@ from core.load_file.field_mapping import find_hashed_date
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
-from core.load_file.original_lines import find_joined_line, has_line_column, is_line_cell
+from core.load_file.original_lines import has_line_column, is_one_row
 from core.load_file.record_batches import LocatedBatch, RecordBatch
 from core.load_file.record_stream import LocatedRecord, RecordStream
-from core.load_file.repeated_header import RepeatedHeader
+from core.load_file.repeated_header import RepeatedHeader, build_too_many
 from core.load_file.resumable_sha256 import ResumableSha256
 from core.load_file.split_state import Chunk, DatePrefixes, LineCount, OpenChunk, SplitState
 from core.time_zones import get_database_version
@@ -40,8 +38,8 @@ class Splitter:
 
     `ids` holds (id, line) of every record that has an id and the expected number of cells, and in an error file the
     cell of its line, since the caller last cleared the list. Lines of a header belong to no chunk and count in
-    `repeated_headers`; records that begin with a byte order mark count in `byte_order_marks`. Records without a value are
-    not rows: they count in `blank_rows`, and may lie in a chunk between its rows and after them.
+    `repeated_headers`; records that begin with a byte order mark count in `byte_order_marks`. Records without a value
+    are not rows: they count in `blank_rows`, and may lie in a chunk between its rows and after them.
     """
 
     def __init__(
@@ -75,7 +73,7 @@ class Splitter:
         self.bytes_read = 0
         self._digest = ResumableSha256()
         self._dates = DatePrefixes(self._date_columns)
-        self._open = self._start_chunk(opening.body_start, opening.body_line)
+        self._open = OpenChunk.start(opening.body_start, opening.body_line)
 
     def feed(self, block: bytes) -> Iterator[Chunk]:
         """Yield the chunks that the next bytes of the file complete.
@@ -101,19 +99,11 @@ class Splitter:
         if position is None:
             return None
         sha256 = self._digest.export_state()
+        opened = replace(self._open, raw_parts=[])
+        counts = (self.repeated_headers, self.byte_order_marks, self.blank_rows, self.nul_count)
         return SplitState(
-            self.bytes_read,
-            position,
-            replace(self._open, raw_parts=[]),
-            self.chunk_count,
-            self.rows_seen,
-            self._dates.export(),
-            self.evidence,
-            self.repeated_headers,
-            self.byte_order_marks,
-            self.blank_rows,
-            self.nul_count,
-            sha256.hex() if sha256 else None,
+            *(self.bytes_read, position, opened, self.chunk_count, self.rows_seen, self._dates.export(), self.evidence),
+            *(*counts, sha256.hex() if sha256 else None),
         )
 
     def resume(
@@ -187,6 +177,7 @@ class Splitter:
             load_mode=options.load_mode,
             files=options.files,
             judges_keys=True,
+            earlier_fields=opening.earlier_fields,
         )
 
     def _choose_orders(self, options: ImportOptions) -> dict[str, str]:
@@ -224,29 +215,26 @@ class Splitter:
         """Count a blank record; an open chunk goes on after it if it has room for its bytes."""
         self.blank_rows.add(record.first_line)
         chunk = self._open
-        if not chunk.row_count:
-            return
         if record.tile_start != chunk.byte_end or record.byte_end - chunk.byte_start > self._max_chunk_bytes:
             yield from self._close()
-            return
-        chunk.byte_end, chunk.last_line = record.byte_end, record.last_line
-        chunk.raw_parts.append(record.tile or b"")
+        elif chunk.row_count:
+            chunk.append(record.byte_end, record.last_line, record.tile)
 
     def _is_repeated_header(self, record: LocatedRecord) -> bool:
         if record.cells is None or not self._repeated.matches(record.cells):
             return False
         self.repeated_headers.add(record.first_line)
         if self.repeated_headers.count > MAX_REPEATED_HEADERS:
-            message = f"The header is repeated on more than {MAX_REPEATED_HEADERS} lines"
-            raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. Remove the repeated headers.")
+            raise build_too_many(MAX_REPEATED_HEADERS)
         return True
 
     def _add_record(self, record: LocatedRecord) -> Iterator[Chunk]:
         starts_chunk = record.tile is None or record.tile_start != self._open.byte_end
-        if starts_chunk or self._is_full(record):
+        is_full = self._open.row_count >= self.chunk_rows
+        if starts_chunk or is_full or record.byte_end - self._open.byte_start > self._max_chunk_bytes:
             yield from self._close()
         if not self._open.row_count:
-            self._open = self._start_chunk(record.tile_start, record.tile_line)
+            self._open = OpenChunk.start(record.tile_start, record.tile_line)
         self._append_record(record)
         if record.tile is None:
             yield self._build_chunk(record.sha256 or b"")
@@ -258,7 +246,7 @@ class Splitter:
             end = self._find_chunk_end(located, start) if follows else start
             if end == start:
                 yield from self._close()
-                self._open = self._start_chunk(located.get_byte(start), located.get_line(start))
+                self._open = OpenChunk.start(located.get_byte(start), located.get_line(start))
                 end = max(start + 1, self._find_chunk_end(located, start))
             self._append_batch(located, start, end)
             start = end
@@ -270,32 +258,20 @@ class Splitter:
         return min(by_bytes, start + self.chunk_rows - self._open.row_count)
 
     def _append_batch(self, located: LocatedBatch, start: int, end: int) -> None:
-        chunk, rows = self._open, end - start
-        chunk.byte_end, chunk.last_line = located.get_byte(end), located.get_line(end) - 1
-        chunk.row_count, self.rows_seen = chunk.row_count + rows, self.rows_seen + rows
-        chunk.raw_parts.append(located.get_bytes(start, end))
-
-    def _is_full(self, record: LocatedRecord) -> bool:
-        chunk = self._open
-        return chunk.row_count >= self.chunk_rows or record.byte_end - chunk.byte_start > self._max_chunk_bytes
+        place = (located.get_byte(end), located.get_line(end) - 1)
+        self._open.append(*place, located.get_bytes(start, end), rows=end - start)
+        self.rows_seen += end - start
 
     def _append_record(self, record: LocatedRecord) -> None:
-        chunk = self._open
-        chunk.byte_end, chunk.last_line, chunk.row_count = record.byte_end, record.last_line, chunk.row_count + 1
-        if record.tile is not None:
-            chunk.raw_parts.append(record.tile)
+        self._open.append(record.byte_end, record.last_line, record.tile, rows=1)
         self.rows_seen += 1
         cells = record.cells
-        if cells is not None and self.opening.grammar.has_expected_cells(cells) and self._is_one_row(record, cells):
+        if cells is None or not self.opening.grammar.has_expected_cells(cells):
+            return
+        if not self._has_lines or is_one_row(
+            (record.tile or b"")[record.byte_start - record.tile_start :], cells, self.opening
+        ):
             self._note_cells(cells, record.first_line)
-
-    def _is_one_row(self, record: LocatedRecord, cells: list[str]) -> bool:
-        """Return whether the lines in a record of an error file do not reject it; true of records of other files."""
-        if not self._has_lines:
-            return True
-        grammar, raw = self.opening.grammar, (record.tile or b"")[record.byte_start - record.tile_start :]
-        texts = enc.split_lines(raw, self.opening.dialect.view, grammar.cr_ends).texts
-        return is_line_cell(cells[grammar.cells - 1]) and find_joined_line(texts, self.opening, is_sound=True) is None
 
     def _note_cells(self, cells: list[str], line: int) -> None:
         """Keep the id of a record and the beginnings of its dates."""
@@ -314,16 +290,10 @@ class Splitter:
 
     def _close(self) -> Iterator[Chunk]:
         if self._open.row_count:
-            yield self._build_chunk(hashlib.sha256(b"".join(self._open.raw_parts)).digest())
+            yield self._build_chunk(self._open.hash_bytes())
 
     def _build_chunk(self, digest: bytes) -> Chunk:
         done = self._open
         self.chunk_count += 1
-        self._open = self._start_chunk(done.byte_end, done.last_line + 1)
-        return Chunk(
-            self.chunk_count, done.byte_start, done.byte_end, done.first_line, done.last_line, done.row_count, digest
-        )
-
-    @staticmethod
-    def _start_chunk(byte_start: int, first_line: int) -> OpenChunk:
-        return OpenChunk(byte_start, first_line, byte_start, first_line)
+        self._open = OpenChunk.start(done.byte_end, done.last_line + 1)
+        return done.build(self.chunk_count, digest)

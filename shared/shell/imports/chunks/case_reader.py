@@ -11,6 +11,7 @@ from itertools import repeat
 
 from sqlalchemy.orm import Session
 
+from core.load_file.layout import Layout
 from core.load_mode import Blanks, LoadMode
 from core.statuses import ImportStatus
 from shell.db.session import session
@@ -34,7 +35,7 @@ def read_case(loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[Stor
     with session() as reading:
         held = _find_held(reading, loaded.import_record.case_id, numbers, loaded.layout.load_mode)
         others = choose_keys(others, earlier, held)
-        found = [*_build_rows(loaded, columnar, held), *others]
+        found = _drop_later_names(loaded.layout, held, [*_build_rows(loaded, columnar, held), *others])
         if others:
             found.sort(key=lambda row: row.source.line_no)
         in_volume = loaded.import_record.volume_id is not None
@@ -42,6 +43,26 @@ def read_case(loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[Stor
         chunk_input = ChunkInput(loaded, linked, held, files)
         chunk_input.find_names(reading)
     return chunk_input
+
+
+def _drop_later_names(layout: Layout, held: Mapping[str, StoredExhibit], rows: list[StorableRow]) -> list[StorableRow]:
+    """Return the rows without the names of columns that earlier versions read as properties, if the case has them.
+
+    A document that such a version stored has no link to them, and its row is unchanged all the same.
+    """
+    if not layout.later_names or not held or layout.load_mode.is_overlay:
+        return rows
+    return [_drop_names(row, layout.later_names) if _is_held(row, held) else row for row in rows]
+
+
+def _is_held(row: StorableRow, held: Mapping[str, StoredExhibit]) -> bool:
+    number = str(row.control_number)
+    return number in held and row.is_equal(held[number].row_hash)
+
+
+def _drop_names(row: StorableRow, columns: frozenset[str]) -> StorableRow:
+    custodians = [name for name in row.custodians if name.column not in columns]
+    return row._replace(custodians=custodians, tags=[name for name in row.tags if name.column not in columns])
 
 
 def _find_held(

@@ -66,4 +66,3 @@ def _choose(row: StorableRow, earlier: StorableRow | None, held: Mapping[str, St
         return row
     has_earlier_id = _is_read_otherwise(str(earlier.control_number))
     return earlier if has_earlier_id or earlier.is_equal(stored.row_hash) else row
-
