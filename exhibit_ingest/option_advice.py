@@ -7,7 +7,7 @@ import re
 from exhibit_ingest.program import format_command
 
 _ARGUMENTS = frozenset(
-    {"encoding", "delimiter", "qualifier", "time_zone", "mode", "overlay_key", "blanks", "multi_values"}
+    {"encoding", "delimiter", "qualifier", "time_zone", "header_line", "mode", "overlay_key", "blanks", "multi_values"}
 )
 # Option 'encoding', options 'a', {"columns": ...}
 _NAMED = re.compile(r"option '(\w+)'|\boptions?\b|\"(\w+)\": ", re.IGNORECASE)

@@ -169,6 +169,7 @@ def _read_import_options(options: argparse.Namespace) -> dict[str, Any]:
         delimiter=options.delimiter,
         qualifier=options.qualifier,
         time_zone=options.time_zone,
+        header_line=options.header_line,
         mode=options.mode,
         overlay_key=options.overlay_key,
         blanks=options.blanks,

@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
-from core.cells.later_names import LATER_NAMES, decide_fields
+from core.cells.later_names import BY_CONTENT, LATER_NAMES, decide_fields
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS, EVENT_DATES
@@ -247,6 +247,11 @@ def decide_by_content(
         replace(column, field=decided[index], why=MappingReason.CONTENT) if index in decided else column
         for index, column in enumerate(columns)
     )
+
+
+def is_decided_by_content(name: str) -> bool:
+    """Return whether the cells of a column with this name decide what it means."""
+    return any(normalise_name(name) in names for _, names in BY_CONTENT.values())
 
 
 def _drop_times_without_date(given: Sequence[str | None], fields: list[str | None]) -> None:

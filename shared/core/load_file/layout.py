@@ -47,9 +47,9 @@ class Layout:
     `body_start` is the byte and `body_line` the physical line where the records begin.
     `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
     `image_format` is opt or lfp for an image load file, whose records are documents; `image_key` is then the column of
-    the case's documents that their keys are looked up in. `judges_keys`: ids are taken out of formulas of spreadsheets, and
-    those with control characters are rejected, which earlier versions did not do. `earlier_fields` are the fields that
-    those gave the columns, if they differ.
+    the case's documents that their keys are looked up in. `judges_keys`: ids are taken out of formulas of spreadsheets,
+    and those with control characters are rejected, which earlier versions did not do. `earlier_fields` are the fields
+    that those gave the columns, if they differ.
     """
 
     encoding: str

@@ -84,10 +84,10 @@ def read_batch(
 ) -> RecordBatch:
     """Return the records before the first blank line, damaged quoting or unfinished record; possibly none.
 
-    `columns` are the indexes of the id column and of one or more date columns. The batch ends before a record
-    without a value, that is a line of a `repeated` header, or that has the id of one. Lines with a CR that is not followed by LF give an
-    empty batch, because the csv module takes such a CR for the end of a record; so do lines that begin with a byte
-    order mark.
+    `columns` are the indexes of the id column and of one or more date columns. The batch ends before a record without a
+    value, that is a line of a `repeated` header, or that has the id of one. Lines with a CR that is not followed by LF
+    give an empty batch, because the csv module takes such a CR for the end of a record; so do lines that begin with a
+    byte order mark.
     """
     batch = RecordBatch([0], [], [], [])
     if not lines.bare_cr and not lines.mark:

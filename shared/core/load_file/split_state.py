@@ -117,8 +117,8 @@ class StreamPosition:
 class SplitState:
     """The state of a pass after the bytes [0, bytes_read); the bytes of the open chunk are not in it.
 
-    `nul_count` is set after the end of the file. `date_prefixes` has a list for each date column. `sha256` is the state of the file's digest in hexadecimal, None
-    where it cannot be exported.
+    `nul_count` is set after the end of the file. `date_prefixes` has a list for each date column. `sha256` is the state
+    of the file's digest in hexadecimal, None where it cannot be exported.
     """
 
     bytes_read: int

@@ -109,7 +109,14 @@ def is_outside(row: RowFacts, stating: RowFacts) -> bool:
 def find_expected(rows: Sequence[RowFacts], case: Sequence[CaseRow], in_case: Iterable[str]) -> Counter[Found]:
     """Return what the checks must find, each finding as `identify` gives it."""
     found: Counter[Found] = Counter()
-    for each in (_rows(rows), _families(rows), _parents(rows, set(in_case)), _groups(rows), _series(rows, case)):
+    for each in (
+        _rows(rows),
+        _families(rows),
+        _parents(rows, set(in_case)),
+        _groups(rows),
+        _series(rows, case),
+        _near(rows, case),
+    ):
         found.update(each)
     return found
 
@@ -195,6 +202,17 @@ def _groups(rows: Sequence[RowFacts]) -> Iterator[Found]:
             if value and len(group) > 1:
                 lines = ", ".join(str(row.line) for row in group)
                 yield code, group[0].line, group[0].control_number, str(len(group)), lines
+
+
+def _near(rows: Sequence[RowFacts], case: Sequence[CaseRow]) -> Iterator[Found]:
+    own, in_case = {row.control_number for row in rows}, {row.control_number for row in case}
+    others = {fold(number) for number in in_case - own}
+    first: dict[str, RowFacts] = {}
+    for row in sorted(rows):
+        if row.control_number not in in_case and fold(row.control_number) in others:
+            first.setdefault(fold(row.control_number), row)
+    for row in first.values():
+        yield CheckCode.ID_SIMILAR_IN_CASE, row.line, row.control_number
 
 
 def _series(rows: Sequence[RowFacts], case: Sequence[CaseRow]) -> Iterator[Found]:
