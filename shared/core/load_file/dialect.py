@@ -29,7 +29,6 @@ from core.load_file.field_mapping import (
     decide_by_content,
     explain_columns,
     get_id_field,
-    name_columns,
 )
 from core.load_file.file_signatures import (
     CLOSE_THE_QUALIFIER,
@@ -38,7 +37,7 @@ from core.load_file.file_signatures import (
     refuse_implausible_names,
     refuse_too_many_columns,
 )
-from core.load_file.given_columns import list_names
+from core.load_file.given_columns import list_names, name_columns
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor, Record
 from core.load_file.line_ends import SAMPLE_BYTES, detect_cr_ends, take_sample_lines
 from core.load_file.options import NO_CHARACTER, ImportOptions

@@ -39,6 +39,7 @@ MAX_RECOGNISED_CHARACTERS = 100
 _PATH_FIELDS = frozenset(text.name for text in TEXT_FIELDS if text.is_path)
 _PATH_NAME = re.compile(r"(?:path|link|(?<!pro)file|folder)s?$")
 # With the number that `name_columns` gives a repeated name.
+_REPEATED = re.compile(r" \([0-9]+\)\Z")
 _LINE_COLUMN = re.compile(rf"{LINE_COLUMN.casefold()}\d*")
 
 
@@ -79,20 +80,6 @@ def is_line_column(name: str) -> bool:
 def is_path_column(name: str, field: str | None) -> bool:
     """Return whether a column holds paths or file names: by its field, or by the name of a property."""
     return field in _PATH_FIELDS or (field is None and _PATH_NAME.search(normalise_name(name)) is not None)
-
-
-def name_columns(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return distinct names for the columns: blank names become "Column <number>", repeated names get a number."""
-    repeats: dict[str, int] = {}
-    names: dict[str, None] = {}
-    for number, cell in enumerate(cells, start=1):
-        name = base = cell.strip() or f"Column {number}"
-        # Counted on from the last repeat: a header of thousands of equal names takes linear time.
-        while name in names:
-            repeats[base] = repeats.get(base, 1) + 1
-            name = f"{base} ({repeats[base]})"
-        names[name] = None
-    return tuple(names)
 
 
 def map_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[str | None, ...]:
@@ -221,7 +208,15 @@ def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
 
 
 def _recognise_later_names(names: Sequence[str], fields: list[str | None]) -> None:
-    """Give a field that has no column those with a name which earlier versions did not know."""
+    """Give columns the fields of names that earlier versions did not know.
+
+    A field that has a column gets no other one, but custodians and tags get the other columns of the same name.
+    """
+    for index, name in enumerate(names):
+        # The second column of this name, which `name_columns` has numbered.
+        meaning = find_field(_REPEATED.sub("", name)) if _REPEATED.search(name) else None
+        if fields[index] is None and meaning in MULTI_COLUMN_FIELDS:
+            fields[index] = meaning
     folded = [normalise_name(name) for name in names]
     for field, later in LATER_NAMES.items():
         if field in fields:

@@ -31,6 +31,8 @@ from core.time_zones import get_database_version
 MAX_CHUNK_BYTES = 4_000_000
 # Each one begins a chunk; the chunks of a file are kept in memory.
 MAX_REPEATED_HEADERS = 10_000
+# Layouts of earlier versions have it off.
+JUDGES_KEYS = True
 
 
 class Splitter:
@@ -176,7 +178,7 @@ class Splitter:
             hashed_date=hashed,
             load_mode=options.load_mode,
             files=options.files,
-            judges_keys=True,
+            judges_keys=JUDGES_KEYS,
             earlier_fields=opening.earlier_fields,
         )
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from core.errors import FileRefusedError
 from core.imports.column_report import describe_columns
-from core.load_file.field_mapping import explain_columns, map_columns, name_columns
+from core.load_file.field_mapping import explain_columns, map_columns
+from core.load_file.given_columns import name_columns
 from core.load_file.grammar import Grammar
 from core.load_file.header_names import SYNONYMS, normalise_name
 from core.load_file.layout import Layout
@@ -51,10 +52,11 @@ def test_documented_names_are_recognised(field: str, condition: str, names: str)
     [
         ("date", "Doc Date; Item Date; Sort Date; EndDate; Sent; Start Date; Relevance_Date; Timestamp"),
         ("person", "Author; From; Email To; CC; Last Modified By; Custodian Email; Recipients"),
+        ("path", "Export Link; Folder; Original Path; Native File; HYPERLINK"),
         ("id", "Message ID; DOC#; Other Bates; Attachment IDs; ATTCHIDS; Record No.; Doc ID"),
         (
             None,
-            "# of Custodians; Attach Count; Time Zone; Updated; Candidate; Subject; Bates Total; 7; To Do",
+            "# of Custodians; Attach Count; Time Zone; Updated; Candidate; Bates Total; 7; To Do",
         ),
     ],
 )

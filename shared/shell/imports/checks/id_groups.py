@@ -130,7 +130,7 @@ class IdGroups:
         lines = list_lines(map(self._index.line, rows), self._similar_count)
         examples = ", ".join(map(self._index.control_number, rows[:3]))
         message = (
-            f"Line {self._index.line(rows[0])}: {self._similar_count} ids differ only in case, spaces, unseen characters or"
+            f"Line {self._index.line(rows[0])}: {self._similar_count} ids differ only in case, spaces, unseen signs or"
             " zero padding,"
             f" such as {examples}; lines {lines}. Find out whether they are one document."
         )
