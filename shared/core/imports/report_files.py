@@ -100,6 +100,7 @@ def build_reload_options(layout: Layout, volume: VolumeUse | None = None) -> dic
         "newline": layout.newline or "none",
         "line_ends": CR if layout.grammar.cr_ends else LF,
         "header": layout.has_header,
+        **({"header_line": layout.header_line} if layout.header_line else {}),
         **({} if layout.has_header else {"cells": layout.grammar.cells}),
         "date_order": _choose_date_order(layout),
         **({"time_zone": layout.time_zone} if layout.time_zone else {}),

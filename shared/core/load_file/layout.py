@@ -49,7 +49,7 @@ class Layout:
     `image_format` is opt or lfp for an image load file, whose records are documents; `image_key` is then the column of
     the case's documents that their keys are looked up in. `judges_keys`: ids are taken out of formulas of spreadsheets,
     and those with control characters are rejected, which earlier versions did not do. `earlier_fields` are the fields
-    that those gave the columns, if they differ.
+    that those gave the columns, if they differ. `header_line` is the option of this name.
     """
 
     encoding: str
@@ -72,6 +72,7 @@ class Layout:
     image_key: str | None = None
     judges_keys: bool = False
     earlier_fields: tuple[str | None, ...] = ()
+    header_line: int | None = None
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""

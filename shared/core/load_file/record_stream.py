@@ -149,6 +149,9 @@ class RecordStream:
 
     def _read(self, at_end: bool) -> Iterator[LocatedRecord | LocatedBatch]:
         end = len(self._pending) if at_end else self._find_last_line_end()
+        if not at_end:
+            # What may be the marks of the file's end is read when more of the file follows.
+            end, _ = self._cut_end_marks(self._pending[:end])
         if not end:
             return
         raw = self._pending[:end]
@@ -274,8 +277,11 @@ class RecordStream:
 
     def _drop_end_marks(self) -> None:
         """Drop the lines after the last record that consist of end-of-file marks and NUL characters."""
-        rest, self.nul_count = cut_end_marks(self._pending, self._view, cr_ends=self._grammar.cr_ends)
+        rest, self.nul_count = self._cut_end_marks(self._pending)
         self._pending = self._pending[:rest]
+
+    def _cut_end_marks(self, raw: bytes) -> tuple[int, int]:
+        return cut_end_marks(raw, self._view, cr_ends=self._grammar.cr_ends)
 
     def _split_lines(self, raw: bytes) -> enc.Lines:
         return enc.split_lines(raw, self._view, self._grammar.cr_ends)

@@ -31,7 +31,6 @@ from core.time_zones import get_database_version
 MAX_CHUNK_BYTES = 4_000_000
 # Each one begins a chunk; the chunks of a file are kept in memory.
 MAX_REPEATED_HEADERS = 10_000
-# Layouts of earlier versions have it off.
 JUDGES_KEYS = True
 
 
@@ -63,12 +62,11 @@ class Splitter:
         columns = (self._id_column, *(self._date_columns.values() or [self._id_column]))
         view = opening.dialect.view
         self._repeated = RepeatedHeader(opening.grammar, opening.header, self._id_column)
-        place = (opening.body_start, opening.body_line)
         # Batches do not have the cells of the lines, and error files are small.
         self._has_lines = has_line_column(opening)
-        self._stream = RecordStream(
-            *(opening.grammar, view, *place, columns, max_record_bytes, self._repeated), batches=not self._has_lines
-        )
+        place = (opening.grammar, view, opening.body_start, opening.body_line)
+        limits = (columns, max_record_bytes, self._repeated)
+        self._stream = RecordStream(*place, *limits, batches=not self._has_lines)
         self._byte_order_mark = enc.get_byte_order_mark(view).encode(view)
         self.repeated_headers, self.byte_order_marks, self.blank_rows = LineCount(), LineCount(), LineCount()
         self._header = b""
@@ -180,6 +178,7 @@ class Splitter:
             files=options.files,
             judges_keys=JUDGES_KEYS,
             earlier_fields=opening.earlier_fields,
+            header_line=options.header_line,
         )
 
     def _choose_orders(self, options: ImportOptions) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -64,7 +65,7 @@ def test_keys_with_control_characters_are_rejected_and_found_again_if_a_version_
     with monkeypatch.context() as patched:
         patched.setattr("core.load_file.splitter.JUDGES_KEYS", False)
         first = run(world, text)
-    assert list_ids(world) == ["A1", "A2\0", '="003"']
+    assert sorted(list_ids(world)) == ['="003"', "A1", "A2\0"]
     again = run(world, text + "A4\0,d,Ann\r\n")
     assert list_results(world, again) == [(4, 0, 3, 0, 1, 0)]
     ((line, code, message),) = list_messages(world, "import_rejections", again)
@@ -77,7 +78,7 @@ def test_keys_with_control_characters_are_rejected_and_found_again_if_a_version_
     assert list_ids(world) == []
     new = run(world, text)
     assert list_results(world, new) == [(3, 2, 0, 0, 1, 1)]
-    assert list_ids(world) == ["003", "A1"] or list_ids(world) == ["A1", "003"]
+    assert sorted(list_ids(world)) == ["003", "A1"]
 
 
 def test_an_overlay_names_the_document_that_an_id_resembles(world: World) -> None:
@@ -165,4 +166,9 @@ def test_titles_before_the_header_are_left_out(world: World) -> None:
     import_id = world.run(data, header_line=3)
     assert list_results(world, import_id)[0][:2] == (2, 1)
     assert [each[0] for each in list_messages(world, "import_rejections", import_id)] == [5]
-    assert b"Control Number,Title" in world.report(import_id)["rejected_rows.dat"].splitlines()[0]
+    # The rejected rows come with the lines before the header, and are read as the file was.
+    report = world.report(import_id)
+    corrected = report["rejected_rows.dat"].replace(b"\r\n,y", b"\r\nA2,y")
+    again = world.run(corrected, **json.loads(report["options.json"]))
+    assert list_results(world, again)[0][:2] == (1, 1)
+    assert list_ids(world) == ["A1", "A2"]

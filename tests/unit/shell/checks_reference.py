@@ -12,6 +12,7 @@ from core.checks.facts import RowFacts
 from core.checks.findings import Finding
 from core.codes import CheckCode
 from shell.imports.checks.id_groups import CaseRow
+from tests.unit.shell.near_ids_reference import find_near_ids, fold
 
 Found = tuple[Any, ...]
 # What of a message is compared, by code; of the others only the code, the line and the id.
@@ -115,7 +116,7 @@ def find_expected(rows: Sequence[RowFacts], case: Sequence[CaseRow], in_case: It
         _parents(rows, set(in_case)),
         _groups(rows),
         _series(rows, case),
-        _near(rows, case),
+        find_near_ids(rows, case),
     ):
         found.update(each)
     return found
@@ -188,10 +189,6 @@ def _cycles(left: dict[str, str], by_number: dict[str, RowFacts]) -> Iterator[Fo
             yield CheckCode.PARENT_CYCLE, by_number[child].line, child, lines
 
 
-def fold(number: str) -> str:
-    return re.sub(r"\d+", lambda digits: str(int(digits[0])), number.lower())
-
-
 def _groups(rows: Sequence[RowFacts]) -> Iterator[Found]:
     keys = {CheckCode.NATIVE_DUPLICATE: [row[5] for row in rows], CheckCode.ID_SIMILAR: [fold(row[1]) for row in rows]}
     for code, values in keys.items():
@@ -202,17 +199,6 @@ def _groups(rows: Sequence[RowFacts]) -> Iterator[Found]:
             if value and len(group) > 1:
                 lines = ", ".join(str(row.line) for row in group)
                 yield code, group[0].line, group[0].control_number, str(len(group)), lines
-
-
-def _near(rows: Sequence[RowFacts], case: Sequence[CaseRow]) -> Iterator[Found]:
-    own, in_case = {row.control_number for row in rows}, {row.control_number for row in case}
-    others = {fold(number) for number in in_case - own}
-    first: dict[str, RowFacts] = {}
-    for row in sorted(rows):
-        if row.control_number not in in_case and fold(row.control_number) in others:
-            first.setdefault(fold(row.control_number), row)
-    for row in first.values():
-        yield CheckCode.ID_SIMILAR_IN_CASE, row.line, row.control_number
 
 
 def _series(rows: Sequence[RowFacts], case: Sequence[CaseRow]) -> Iterator[Found]:

@@ -14,7 +14,7 @@ from core.cells.keys import show_text
 from core.cells.similar_ids import describe_similar, fold_id, list_spellings
 from core.codes import WarningCode
 from core.load_file.rows import ValueChange
-from shell.db.sql_literals import execute_literal, format_match
+from shell.exhibits.updates import find_numbers
 from shell.imports.chunks.coercion import StorableRow
 
 # With more, MySQL would not use the index: range_optimizer_max_mem_size is 8 MB.
@@ -32,17 +32,12 @@ def find_similar_ids(
     found: dict[str, str] = {}
     spellings = sorted(meant)
     for start in range(0, len(spellings), SPELLINGS_PER_STATEMENT):
-        for existing in _find(transaction, case_id, import_id, spellings[start : start + SPELLINGS_PER_STATEMENT]):
+        part = spellings[start : start + SPELLINGS_PER_STATEMENT]
+        for existing in find_numbers(transaction, case_id, part, but_of_import=import_id):
             for number in meant.get(existing, ()):
                 if fold_id(number) == fold_id(existing):
                     found[number] = min(existing, found.get(number, existing))
     return found
-
-
-def _find(transaction: Session, case_id: int, import_id: int, spellings: list[str]) -> list[str]:
-    where = f"case_id = {case_id} AND import_id <> {import_id} AND {format_match('control_number', spellings)}"
-    statement = f"SELECT control_number FROM exhibits WHERE {where}"  # noqa: S608 - literals
-    return [row[0] for row in execute_literal(transaction.connection(), statement, "SELECT exhibits")]
 
 
 def describe_near_miss(number: str, existing: str) -> str:
