@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.load_file.layout import Layout
 from tests.integration.imports.conftest import Chunks
 from tests.support.application.driver import World
 from tests.support.undo.runs import counts, dump_documents, undo
@@ -172,3 +173,13 @@ def test_titles_before_the_header_are_left_out(world: World) -> None:
     again = world.run(corrected, **json.loads(report["options.json"]))
     assert list_results(world, again)[0][:2] == (1, 1)
     assert list_ids(world) == ["A1", "A2"]
+
+
+def test_without_the_earlier_reading_a_file_imported_before_would_be_rejected(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b"Control Number,Subject\r\nA1,Re: all\r\n"
+    world.run(data, columns={"Subject": "property"})
+    monkeypatch.setattr(Layout, "earlier", None)
+    again = world.run(data)
+    assert [row[1] for row in list_messages(world, "import_rejections", again)] == ["EXISTS_WITH_OTHER_VALUES"]

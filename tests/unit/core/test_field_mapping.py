@@ -52,7 +52,7 @@ def test_documented_names_are_recognised(field: str, condition: str, names: str)
     [
         ("date", "Doc Date; Item Date; Sort Date; EndDate; Sent; Start Date; Relevance_Date; Timestamp"),
         ("person", "Author; From; Email To; CC; Last Modified By; Custodian Email; Recipients"),
-        ("path", "Export Link; Folder; Original Path; Native File; HYPERLINK"),
+        ("path", "Export Link; Folder; Original Path; Logical Folders; HYPERLINK"),
         ("id", "Message ID; DOC#; Other Bates; Attachment IDs; ATTCHIDS; Record No.; Doc ID"),
         (
             None,
