@@ -8,8 +8,8 @@ from exhibit_ingest.program import format_command
 
 _ARGUMENTS = frozenset(
     {
-        *("encoding", "delimiter", "qualifier", "time_zone", "mode", "overlay_key", "blanks", "multi_values"),
-        *("date_format", "multi_value_separator", "nested_separator"),
+        *("encoding", "delimiter", "qualifier", "time_zone", "header_line", "mode", "overlay_key", "blanks"),
+        *("multi_values", "date_format", "multi_value_separator", "nested_separator"),
     }
 )
 # Option 'encoding', options 'a', {"columns": ...}

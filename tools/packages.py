@@ -21,13 +21,14 @@ BASE: shell.settings shell.observability shell.deadline core
 UTILS: shell.utils shell.db shell.aws BASE
 DOMAIN: shell.exhibits shell.outbox shell.tables shell.work core.contracts UTILS
 core:
+core.cells: core
 core.dates: core
-core.load_file: core core.dates
+core.load_file: core core.cells core.dates
 core.explanations: core
 core.image_load_file: core core.load_file
 core.imports: core core.dates core.load_file
 core.productions: core core.load_file
-core.checks: core core.load_file core.productions
+core.checks: core core.cells core.load_file core.productions
 core.volumes: core core.load_file core.checks
 core.contracts: core core.dates core.load_file core.imports core.productions
 shell.settings: core
@@ -51,13 +52,13 @@ shell.imports.state: core.imports core.load_file DOMAIN
 shell.imports.splitting: shell.imports.state
   core.dates core.imports core.load_file core.image_load_file shell.prefetch DOMAIN
 shell.imports.chunks: shell.imports.state shell.volume_files shell.custodian_ops shell.taggings_ops
-  core.checks core.dates core.imports core.load_file core.volumes DOMAIN
+  core.cells core.checks core.dates core.imports core.load_file core.volumes DOMAIN
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
   core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
 shell.imports.completing: shell.imports.state shell.volume_files core.imports core.load_file core.image_load_file DOMAIN
 shell.imports.checks: shell.imports.state shell.imports.completing shell.volume_files
-  core.checks core.imports core.load_file core.volumes DOMAIN
+  core.cells core.checks core.imports core.load_file core.volumes DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.chunks shell.imports.images
   shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
   core.image_load_file core.imports core.load_file shell.prefetch DOMAIN

@@ -83,8 +83,8 @@ examples:
 The mapping file assigns columns to fields, by header name or by number from 1. Columns that it does not name are
 recognised by their header:
   {"columns": {"Doc ID": "control_number", "Author": "custodians"}}
-It can also hold any other import option (header, date_order, time_zone, newline, line_ends, cells, mode; see
-docs/load-files.md):
+It can also hold any other import option (header, header_line, date_order, time_zone, newline, line_ends, cells, mode;
+see docs/load-files.md):
   {"header": false, "date_order": "DMY", "columns": {"1": "control_number", "2": "title"}}
 """
     + _FIELDS

@@ -14,6 +14,7 @@ _NOUNS = {
     ColumnKind.DATE: ("a date", "dates"),
     ColumnKind.PERSON: ("a person", "people"),
     ColumnKind.ID: ("an id", "ids"),
+    ColumnKind.PATH: ("a path", "paths"),
 }
 
 

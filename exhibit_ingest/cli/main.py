@@ -172,6 +172,7 @@ def _read_import_options(options: argparse.Namespace) -> dict[str, Any]:
         date_format=options.date_format,
         multi_value_separator=options.multi_value_separator,
         nested_separator=options.nested_separator,
+        header_line=options.header_line,
         mode=options.mode,
         overlay_key=options.overlay_key,
         blanks=options.blanks,

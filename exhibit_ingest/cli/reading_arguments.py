@@ -39,6 +39,9 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="Q",
         help="a character, its decimal code, or thorn, quote, none ... (default: detected from the file)",
     )
+    parser.add_argument(
+        "--header-line", type=int, metavar="N", help="line of the column names, if titles come before it (default: 1)"
+    )
     zone = "IANA time zone, such as America/New_York, of times without an offset (default: as written)"
     parser.add_argument("--time-zone", metavar="Z", help=zone)
     parser.add_argument(

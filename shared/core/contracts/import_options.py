@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from core.contracts.common import RequestModel
 from core.dates.formats import MAX_FORMAT_CHARACTERS
 from core.file_options import MAX_PREFIX_CHARACTERS
-from core.load_file.options import MAX_COLUMNS
+from core.load_file.options import MAX_COLUMNS, MAX_HEADER_LINE
 
 MAX_OPTION_COLUMNS = 1_000
 DateOrderName = Literal["DMY", "MDY"]
@@ -47,6 +47,12 @@ class Options(RequestModel):
     qualifier: str | None = _character("The quote character around a cell, or `none`")
     newline: str | None = _character("The character that represents a line break within a cell, or `none`")
     header: bool = Field(default=True, description="Whether the first line contains the column names.")
+    header_line: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_HEADER_LINE,
+        description="The line of the column names, if titles come before it; line 1 by default.",
+    )
     cells: int | None = Field(
         default=None,
         ge=1,

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from core.bates_numbers import parse_bates_number
 from core.contracts.common import MAX_ID, MAX_PAGE, ApiModel, with_fields
 from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
-from core.load_file.options import MAX_COLUMNS
+from core.load_file.options import MAX_COLUMNS, MAX_HEADER_LINE
 from core.statuses import ImportStatus
 from core.timestamps import FIRST_YEAR, LAST_YEAR, parse_timestamp
 
@@ -132,6 +132,7 @@ class PreviewQuery(ApiModel):
     qualifier: str | None = Field(default=None, min_length=1, max_length=16)
     newline: str | None = Field(default=None, min_length=1, max_length=16)
     header: Literal["true", "false"] | None = None
+    header_line: Annotated[int | None, BeforeValidator(_require_digits)] = Field(default=None, ge=1, le=MAX_HEADER_LINE)
     cells: Annotated[int | None, BeforeValidator(_require_digits)] = Field(default=None, ge=1, le=MAX_COLUMNS)
     line_ends: Literal["cr", "lf"] | None = None
     date_order: Literal["DMY", "MDY"] | None = None

@@ -86,8 +86,18 @@ FINDINGS: Mapping[str, Explanation] = {
         "use one spelling",
     ),
     CheckCode.ID_SIMILAR: Explanation(
-        "ids that differ only in case, spaces around them or zero padding; once for each group, with the lines",
+        (
+            "ids that differ only in case, spaces, characters that cannot be seen, or zero padding; once for each "
+            "group, with the lines"
+        ),
         "find out whether they are one document",
+    ),
+    CheckCode.ID_SIMILAR_IN_CASE: Explanation(
+        (
+            "the case has a document whose id differs from one of the file only in case, spaces, characters that "
+            "cannot be seen, or zero padding; once for each group, with the first line"
+        ),
+        "find out whether they are one document; if so, correct the id: otherwise the import creates another one",
     ),
     CheckCode.DATE_FUTURE: Explanation(
         "a date is more than 14 hours after the check (a date without an offset can be of any time zone)",

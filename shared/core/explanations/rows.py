@@ -28,8 +28,11 @@ REJECTED_ROWS: Mapping[str, Explanation] = {
         "compare the two; to change the document, [overlay it](#change-documents-with-a-later-file)",
     ),
     Rejection.NOT_IN_CASE: Explanation(
-        "the case has no document with the id or begin Bates number of an overlay's row",
-        "correct it, or import with `append_overlay`",
+        (
+            "the case has no document with the id or begin Bates number of an overlay's row; the message names the "
+            "document whose id differs only in case, zeros before a number, spaces or characters that cannot be seen"
+        ),
+        "correct it; if it is a new document, import with `append_overlay`",
     ),
     Rejection.AMBIGUOUS_KEY: Explanation(
         (
@@ -55,8 +58,11 @@ REJECTED_ROWS: Mapping[str, Explanation] = {
         "shorten it; check the quoting of the file",
     ),
     Rejection.KEY_NOT_STORABLE: Explanation(
-        "an id has a line break inside, or an id or name has a character that the database cannot store",
-        "check the quoting of the file; deploy with utf8mb4",
+        (
+            "an id has a line break or another control character inside, or an id or name has a character that the "
+            "database cannot store"
+        ),
+        "check the quoting of the file; remove the character; deploy with utf8mb4",
     ),
     Rejection.TOO_MANY_VALUES: Explanation(
         "a cell has more than 1,000 custodians or tags",

@@ -51,6 +51,36 @@ WARNINGS: Mapping[str, Explanation] = {
         "a record has both line ends and ®: both are line ends now",
         "nothing, unless ® was meant as ®: then set `newline` to `none`",
     ),
+    WarningCode.KEY_UNWRAPPED: Explanation(
+        'an id is written as `="0001"`, by which spreadsheets keep zeros: it was read as 0001',
+        "nothing",
+    ),
+    WarningCode.KEY_LOOKS_CHANGED: Explanation(
+        "an id is a number such as 1.23E+11, or begins with the apostrophe of a spreadsheet; it was stored as it is",
+        "export the column as text from the source, and correct the ids",
+    ),
+    WarningCode.UNSEEN_CHARACTERS: Explanation(
+        (
+            "an id, name or file name has characters that cannot be seen, such as a no-break space or U+200B; the "
+            "message names them, and they were stored"
+        ),
+        "compare with the ids and names of other files; remove the characters in the load file if these lack them",
+    ),
+    WarningCode.ID_SIMILAR_IN_CASE: Explanation(
+        (
+            "the case has a document whose id differs only in case, zeros before a number, spaces or characters that "
+            "cannot be seen; the row is another document"
+        ),
+        "find out whether they are one document; if so, correct the id",
+    ),
+    WarningCode.BLANK_ROWS: Explanation(
+        "rows without a value in any cell, as spreadsheets write them, are not rows (line 0)",
+        "nothing, unless documents are missing",
+    ),
+    WarningCode.NUL_PADDING: Explanation(
+        "the file ends with NUL characters, which were not read as a row (line 0)",
+        "compare the last row with the export: a file that was not copied completely can end so",
+    ),
     WarningCode.REPEATED_HEADER: Explanation(
         "lines of a header inside the file, as in files put together, are not rows (line 0)",
         "nothing",

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from core.exhibit_dates import DATE_FIELDS
-from core.exhibit_fields import KEYS
+from core.exhibit_fields import KEYS, TEXT_FIELDS
 from core.load_file.field_mapping import MappingReason, find_field
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.layout import DateColumn, Layout
@@ -24,6 +24,7 @@ class ColumnKind(StrEnum):
     DATE = "date"
     PERSON = "person"
     ID = "id"
+    PATH = "path"
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,20 @@ _FIELD_KINDS = {
     **dict.fromkeys(DATE_FIELDS, ColumnKind.DATE),
     "custodians": ColumnKind.PERSON,
     **dict.fromkeys(KEYS, ColumnKind.ID),
+    **{text.name: ColumnKind.PATH for text in TEXT_FIELDS if text.is_path},
 }
 # "DateSent", "DATE_SENT" and "Sent date": a word begins after a sign, or with a capital after a small letter.
 _WORD = re.compile(r"[A-Z]+s(?![a-z])|[^\W\d_]+?(?=[A-Z][a-z])|[^\W\d_]+")
 _DATE_WORD = re.compile(r"date(?:s|d|time|sent|rcvd|recd|crtd|mod|svd|created|received|modified|saved)?|timestamp")
 _DATE_NAMES = frozenset({"sent", "received", "created", "modified", "sent on", "received on", "created on"})
-_PERSON_WORDS = frozenset({"author", "custodian", "sender", "recipient", "cc", "bcc", "creator", "participant", "by"})
+_PERSON_WORDS = frozenset(
+    {"author", "custodian", "sender", "recipient", "cc", "bcc", "creator", "participant", "owner", "by"}
+)
 _PERSON_NAMES = frozenset({"from", "to", "sent to", "email from", "email to", "e mail from", "e mail to"})
 _ID_WORD = re.compile(
     r"ids?|no|num|number|identifier|bates|guid|uuid|(?:doc|item|parent|family|record|group|attch)ids?"
 )
+_PATH_WORD = re.compile(r"(?:file|text|native)?(?:path|link)s?|hyperlinks?|folders?|director(?:y|ies)")
 _COUNT_WORDS = frozenset({"count", "of", "total", "size", "pages"})
 
 
@@ -110,6 +115,8 @@ def _guess_kind(name: str) -> ColumnKind | None:
     whole = " ".join(words)
     if _ID_WORD.fullmatch(words[-1]) or name.rstrip().endswith("#"):
         return ColumnKind.ID
+    if any(map(_PATH_WORD.fullmatch, words)):
+        return ColumnKind.PATH
     if any(map(_DATE_WORD.fullmatch, words)) or whole in _DATE_NAMES:
         return ColumnKind.DATE
     if any(word.removesuffix("s") in _PERSON_WORDS for word in words) or whole in _PERSON_NAMES:

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from core.load_file.chunk_reader import read_chunk
-from core.load_file.dialect import MAX_HEADER_CHARACTERS
 from core.load_file.encoding import CP1252, UTF_8, detect_byte_order_mark, is_wide, replace_surrogates
 from core.load_file.field_mapping import LINE_COLUMN
+from core.load_file.file_signatures import MAX_HEADER_CHARACTERS
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
 from core.load_file.options import MAX_COLUMNS

@@ -73,7 +73,7 @@ def detect(opening: Opening, options: ImportOptions, layout: Layout, splitter: S
         delimiter=_explain_delimiter(layout, signs.delimiter),
         qualifier=_explain_qualifier(layout, signs.qualifier),
         newline=_explain_newline(layout, options),
-        header=_explain_header(layout),
+        header=_explain_header(layout, options),
         date_order=_explain_date_orders(layout, options, splitter.date_orders, whole=whole),
     )
 
@@ -138,9 +138,11 @@ def _explain_newline(layout: Layout, options: ImportOptions) -> Detected:
     return Detected(None, why, Certainty.LIKELY)
 
 
-def _explain_header(layout: Layout) -> Detected:
+def _explain_header(layout: Layout, options: ImportOptions) -> Detected:
     if not layout.has_header:
         return Detected(False, _GIVEN, Certainty.GIVEN)
+    if options.header_line is not None:
+        return Detected(True, _GIVEN, Certainty.GIVEN)
     known = sum(why in (MappingReason.SYNONYM, MappingReason.PATTERN) for why in layout.reasons)
     why = f"The first line is the header unless option header is false; {known} of its names are known."
     return Detected(True, why, Certainty.LIKELY if known else Certainty.GUESS)

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
-from core.exhibit_fields import KEYS, LATER_TEXTS, TEXTS
+from core.exhibit_fields import KEYS, TEXTS
 from core.exhibit_history import Key, Kind, precision_field
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
@@ -57,8 +57,9 @@ class RowOverlay:
             name: index for index, (name, field) in enumerate(columns) if field not in (*TEXTS, ORIGINAL_LINE)
         }
         self._keys = {name: str(field) for name, field in columns if field in KEYS}
-        self._later = {layout.names[index]: index for _, index in layout.later_texts}
-        self._members = {field: _list_members(layout, field) for field in (*KEYS[1:], *LATER_TEXTS, *DATE_FIELDS)}
+        self._later = {layout.names[index]: index for _, index in layout.moved_texts}
+        self._companions = tuple(dict.fromkeys((*KEYS[1:], *(field for field, _ in layout.moved_texts))))
+        self._members = {field: _list_members(layout, field) for field in (*self._companions, *DATE_FIELDS)}
 
     @property
     def replaces_names(self) -> bool:
@@ -114,7 +115,7 @@ class RowOverlay:
                 yield from (key for key in members if key.kind is Kind.FIELD or key.name in names)
 
     def _find_members(self, cells: Sequence[str], stored: OverlaidDocument) -> Iterator[frozenset[Key]]:
-        own = (field for field in (*KEYS[1:], *LATER_TEXTS) if field in self._texts)
+        own = (field for field in self._companions if field in self._texts)
         touched = [field for field in own if self._clears or not is_blank(cells[self._texts[field]])]
         dates, source = self._list_dates(cells), stored.fields["document_date_source"]
         for field in (*touched, *dates):

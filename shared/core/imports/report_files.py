@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from core.file_options import VolumeUse
 from core.imports.error_file import adds_lines
 from core.load_file.encoding import UTF_8
-from core.load_file.field_mapping import FIELDS, is_line_column, map_columns
+from core.load_file.field_mapping import FIELDS, is_decided_by_content, is_line_column, map_columns
 from core.load_file.layout import Layout
 from core.load_file.options import CR, LF
 from core.load_file.original_lines import has_line_column
@@ -100,6 +100,7 @@ def build_reload_options(layout: Layout, volume: VolumeUse | None = None) -> dic
         "newline": layout.newline or "none",
         "line_ends": CR if layout.grammar.cr_ends else LF,
         "header": layout.has_header,
+        **({"header_line": layout.header_line} if layout.header_line else {}),
         **({} if layout.has_header else {"cells": layout.grammar.cells}),
         "date_order": _choose_date_order(layout),
         **({"time_zone": layout.time_zone} if layout.time_zone else {}),
@@ -125,6 +126,9 @@ def map_explicitly(layout: Layout) -> dict[str, str]:
     # A property with the name of the column of lines, which may be the last one without the column that comes after it.
     named = zip(keys, layout.names, layout.fields, strict=True)
     mapping |= {key: "property" for key, name, was in named if was is None and is_line_column(name)}
+    # The rows of an error file can decide otherwise what their cells mean.
+    by_content = zip(keys, layout.names, layout.fields, strict=True)
+    mapping |= {key: "property" for key, name, was in by_content if was is None and is_decided_by_content(name)}
     # A column that was a property although its name means a field would now be mapped to that field; once it is mapped
     # to a property explicitly, the same can happen to the next column of that meaning.
     while True:

@@ -13,7 +13,7 @@ from core.load_file.record_reader import SourceRecord, read_records, read_single
 
 
 def read_chunk(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Iterator[SourceRecord]:
-    """Yield the records of a chunk that begins at this physical line and this byte of the file."""
+    """Yield the records of a chunk that begins at this physical line and this byte of the file, but for blank ones."""
     lines = enc.split_lines(raw, layout.encoding, layout.grammar.cr_ends)
     rows = read_single_line_records(lines, layout.grammar)
     if rows is not None:
@@ -22,6 +22,8 @@ def read_chunk(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> 
         return
     offsets = [0, *accumulate(lines.sizes)]
     for first, count, cells in read_records(lines, layout.grammar, at_end=True, cursor=LineCursor()):
+        if cells is not None and layout.grammar.is_blank(cells):
+            continue
         start, end = offsets[first], first + count
         number = find_joined_line(lines.texts[first:end], layout, is_sound=cells is not None)
         sound = cells if number is None else None

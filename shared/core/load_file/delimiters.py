@@ -15,6 +15,7 @@ from core.load_file.record_reader import read_records
 DC4, THORN = "\x14", "\u00fe"
 # The first line which names the delimiter to Excel; only characters that option 'delimiter' accepts.
 _SEPARATOR_LINE = re.compile('"?sep=([^\\w"\r\n\0 \ud800-\udfff])"?', re.IGNORECASE)
+THORN_LINES = 50
 DELIMITERS = (DC4, "\t", "|", ";", ",")
 
 
@@ -66,6 +67,20 @@ def find_separator(line: str) -> str | None:
     """Return the delimiter that a line such as `sep=;` names to Excel; None for any other line."""
     named = _SEPARATOR_LINE.fullmatch(line)
     return named[1] if named else None
+
+
+def detect_thorn_encoding(sample: bytes) -> str | None:
+    """Return the encoding in which thorns enclose the cells of the first lines; None if none do."""
+    lines = [line for line in re.split(rb"[\r\n]+", sample, maxsplit=THORN_LINES)[:THORN_LINES] if line]
+    if is_sign_present([_is_used_as_qualifier(line, b"\xc3\xbe") for line in lines]):
+        return enc.UTF_8
+    if is_sign_present([_is_used_as_qualifier(line, b"\xfe") for line in lines]):
+        return enc.CP1252
+    return None
+
+
+def _is_used_as_qualifier(line: bytes, mark: bytes) -> bool:
+    return line.startswith(mark) or (b"\x14" + mark) in line or (mark + b"\x14") in line or (mark + b";" + mark) in line
 
 
 def _find_delimiter_between_thorns(lines: list[str]) -> str:

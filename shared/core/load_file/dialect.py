@@ -7,8 +7,8 @@ the uploader override detection.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -19,22 +19,35 @@ from core.load_file.delimiters import (
     THORN,
     Sign,
     Signs,
+    detect_thorn_encoding,
     explain_delimiter_and_qualifier,
     find_separator,
-    is_sign_present,
 )
-from core.load_file.field_mapping import MappingReason, explain_columns, get_id_field, name_columns
-from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
+from core.load_file.field_mapping import (
+    ColumnMapping,
+    MappingReason,
+    decide_by_content,
+    explain_columns,
+    get_id_field,
+)
+from core.load_file.file_signatures import (
+    CLOSE_THE_QUALIFIER,
+    EMPTY_FILE,
+    refuse_foreign_formats,
+    refuse_implausible_names,
+    refuse_too_many_columns,
+)
+from core.load_file.given_columns import list_names, name_columns
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor, Record
-from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
-from core.load_file.options import MAX_COLUMNS, NO_CHARACTER, ImportOptions
+from core.load_file.line_ends import SAMPLE_BYTES, detect_cr_ends, take_sample_lines
+from core.load_file.options import NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 from core.load_mode import check_overlay_key
 
 REGISTERED = "\u00ae"
 HEAD_BYTES = 8_000_000
-MAX_NAME_CHARACTERS, MAX_HEADER_CHARACTERS = 1_000, 1_000_000
-CLOSE_THE_QUALIFIER = "Close or double the qualifier and upload the file again."
+# Of a header that comes after titles.
+MAX_TITLE_LINES = 30
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,7 @@ class Opening:
 
     `body_start` is the byte and `body_line` the physical line where the records begin. `header` is the cells of the
     header as they are read in the dialect's view; None without a header. `reasons` says why each column has its field.
+    `earlier_fields` are those that earlier versions gave the columns, if they differ.
     """
 
     dialect: Dialect
@@ -72,6 +86,7 @@ class Opening:
     body_line: int
     header: list[str] | None = None
     reasons: tuple[MappingReason, ...] = ()
+    earlier_fields: tuple[str | None, ...] = ()
 
     @property
     def id_column(self) -> int:
@@ -103,12 +118,38 @@ def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening
     # Column names need the real encoding; the structure is the same in any view.
     encoding = dialect.encoding or _guess_encoding(body)
     lines = enc.split_lines(body, encoding, dialect.cr_ends)
-    before = _count_lines_before_records(lines)
+    before = _count_lines_before_records(lines, options)
     first = _read_first_record(lines.slice_from(before), dialect, options.cells, whole)
-    opening = _build_opening(first._replace(first=before + first.first), lines, before, dialect, options)
+    try:
+        opening = _build_opening(first._replace(first=before + first.first), lines, before, dialect, options)
+    except FileRefusedError as refused:
+        if refused.code is FileFailure.NO_ID_COLUMN and options.header and options.header_line is None:
+            _refuse_titles(head, options, lines.texts, before + first.first)
+        raise
     return (
         replace(opening, header=_view_cells(first.cells or [], encoding, dialect.view)) if options.header else opening
     )
+
+
+def _refuse_titles(head: bytes, options: ImportOptions, texts: list[str], first: int) -> None:
+    """Raise FileRefusedError (NO_ID_COLUMN) that names the line which looks like the header, if one does."""
+    whole = len(head) <= SAMPLE_BYTES
+    after = [number for number in range(first + 1, min(len(texts), first + MAX_TITLE_LINES)) if texts[number].strip()]
+    for line in (number + 1 for number in after):
+        with suppress(FileRefusedError):
+            opening = read_opening(head[:SAMPLE_BYTES], replace(options, header_line=line), whole=whole)
+            known = sum(why in (MappingReason.SYNONYM, MappingReason.PATTERN) for why in opening.reasons)
+            if known < min(2, len(opening.names)):
+                continue
+            message = (
+                f"Line {first + 1} is not a header: none of its cells is the name of an id. Line {line} looks like one"
+            )
+            advice = f"Set option 'header_line' to {line}, or remove the lines before it"
+            refused = FileRefusedError(FileFailure.NO_ID_COLUMN, f"{message}: {list_names(opening.names)}. {advice}.")
+            break
+    else:
+        return
+    raise refused
 
 
 def _view_cells(cells: list[str], encoding: str, view: str) -> list[str]:
@@ -118,8 +159,13 @@ def _view_cells(cells: list[str], encoding: str, view: str) -> list[str]:
     return [cell.encode(encoding, "surrogateescape").decode(view) for cell in cells]
 
 
-def _count_lines_before_records(lines: enc.Lines) -> int:
-    """Return the number of lines up to the one that names the delimiter to Excel; 0 if there is none."""
+def _count_lines_before_records(lines: enc.Lines, options: ImportOptions) -> int:
+    """Return the number of lines before the header, up to the one that names the delimiter to Excel; 0 if none are."""
+    if options.header_line is not None:
+        if options.header_line > len(lines.texts):
+            message = f"Option 'header_line' is {options.header_line}, but the file has fewer lines"
+            raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. Set it to the line of the column names.")
+        return options.header_line - 1
     number = next((number for number, text in enumerate(lines.texts) if text.strip()), 0)
     line = "".join(lines.texts[number : number + 1])
     return number + 1 if find_separator(line[enc.skip_marks(line, lines.mark) :].rstrip("\r\n")) else 0
@@ -127,9 +173,9 @@ def _count_lines_before_records(lines: enc.Lines) -> int:
 
 def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialect, options: ImportOptions) -> Opening:
     cells = [enc.replace_surrogates(cell) for cell in first.cells or []]
-    _refuse_too_many_columns(cells)
+    refuse_too_many_columns(cells)
     if options.header:
-        _refuse_implausible_names(cells, dialect.delimiter)
+        refuse_implausible_names(cells, dialect.delimiter)
     spare = options.header and len(cells) > 1 and not cells[-1].strip()
     names = name_columns(cells[:-1] if spare else cells) if options.header else name_columns([""] * len(cells))
     start = lines.texts[first.first]
@@ -141,29 +187,26 @@ def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialec
         quoted_start=dialect.qualifier is not None
         and start.startswith(dialect.qualifier, enc.skip_marks(start, lines.mark)),
         cr_ends=dialect.cr_ends,
+        skips_blank=True,
     )
     body_line = first.first + first.lines if options.header else before
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
-    columns = explain_columns(names, options.columns, options.profile)
+    columns = _map_columns(names, options, lines.slice_from(body_line), grammar)
+    earlier = explain_columns(names, options.columns, options.profile, with_later=False)
     fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
     check_overlay_key(options.load_mode, fields, names)
-    return Opening(dialect, grammar, names, fields, body_start, body_line + 1, reasons=reasons)
+    opening = Opening(dialect, grammar, names, fields, body_start, body_line + 1, reasons=reasons)
+    earlier_fields = tuple(column.field for column in earlier)
+    return opening if earlier_fields == fields else replace(opening, earlier_fields=earlier_fields)
 
 
-def _refuse_too_many_columns(cells: list[str]) -> None:
-    if len(cells) > MAX_COLUMNS:
-        message = f"The first line has {len(cells)} cells; a file can have at most {MAX_COLUMNS} columns"
-        raise FileRefusedError(FileFailure.TOO_MANY_COLUMNS, f"{message}. Check the delimiter.")
-
-
-def _refuse_implausible_names(cells: list[str], delimiter: str) -> None:
-    longest, total = max(map(len, cells)), sum(map(len, cells))
-    if longest > MAX_NAME_CHARACTERS or total > MAX_HEADER_CHARACTERS:
-        message = f"The first line is not a header: it has {total} characters, {longest} of them in one cell"
-        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. Check the delimiter, or add a header line.")
-    if any("\n" in cell and delimiter in cell for cell in cells):
-        message = "A qualifier in the first line is not closed: a cell continues over several lines and delimiters"
-        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. {CLOSE_THE_QUALIFIER}")
+def _map_columns(
+    names: tuple[str, ...], options: ImportOptions, lines: enc.Lines, grammar: Grammar
+) -> tuple[ColumnMapping, ...]:
+    """Return the fields of the columns; `lines` are those of the first records, the last of which may be cut."""
+    columns = explain_columns(names, options.columns, options.profile)
+    records = (record.cells for record in read_records(lines, grammar, at_end=True, cursor=LineCursor()))
+    return decide_by_content(columns, records)
 
 
 def _take_whole_lines(raw: bytes, dialect: Dialect, whole: bool) -> bytes:
@@ -201,14 +244,14 @@ def _detect_dialect(head: bytes, options: ImportOptions, whole: bool) -> Dialect
     if encoding != marked and marked != enc.UTF_8:
         mark_bytes = 0
     sample = head[mark_bytes : mark_bytes + SAMPLE_BYTES]
-    if options.encoding == enc.CP1252 and _detect_thorn_encoding(sample) == enc.UTF_8:
+    if options.encoding == enc.CP1252 and detect_thorn_encoding(sample) == enc.UTF_8:
         refuse_utf8()
     if encoding is None:
-        encoding = _detect_thorn_encoding(sample)
+        encoding = detect_thorn_encoding(sample)
         sign = Sign.THORNS if encoding else Sign.CHARACTERS
     view = encoding or enc.BYTEWISE
     cr_ends = detect_cr_ends(sample, view, options)
-    lines = take_sample_lines(sample, view, cr_ends)
+    lines = take_sample_lines(sample, view, cr_ends, options)
     delimiter, qualifier, *signs = explain_delimiter_and_qualifier(lines, options)
     if encoding is None and not f"{delimiter}{qualifier or ''}".isascii():
         encoding = _guess_encoding(head if whole else head[: enc.find_last_line_end(head, enc.UTF_8)])
@@ -242,19 +285,6 @@ def _choose_newline_mark(delimiter: str, qualifier: str | None, options: ImportO
         message = f"The character for line breaks in cells, {newline!r}, is the delimiter or the qualifier"
         raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. Change option 'newline', or set it to 'none'.")
     return newline or None
-
-
-def _detect_thorn_encoding(sample: bytes) -> str | None:
-    lines = [line for line in re.split(rb"[\r\n]+", sample, maxsplit=SAMPLE_LINES)[:SAMPLE_LINES] if line]
-    if is_sign_present([_is_used_as_qualifier(line, b"\xc3\xbe") for line in lines]):
-        return enc.UTF_8
-    if is_sign_present([_is_used_as_qualifier(line, b"\xfe") for line in lines]):
-        return enc.CP1252
-    return None
-
-
-def _is_used_as_qualifier(line: bytes, mark: bytes) -> bool:
-    return line.startswith(mark) or (b"\x14" + mark) in line or (mark + b"\x14") in line or (mark + b";" + mark) in line
 
 
 def _guess_encoding(raw: bytes) -> str:

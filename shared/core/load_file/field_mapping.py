@@ -9,12 +9,13 @@ that are not used are kept as properties. Of several columns for a field the one
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
+from core.cells.later_names import BY_CONTENT, LATER_NAMES, decide_fields
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS, EVENT_DATES
@@ -38,6 +39,7 @@ MAX_RECOGNISED_CHARACTERS = 100
 _PATH_FIELDS = frozenset(text.name for text in TEXT_FIELDS if text.is_path)
 _PATH_NAME = re.compile(r"(?:path|link|(?<!pro)file|folder)s?$")
 # With the number that `name_columns` gives a repeated name.
+_REPEATED = re.compile(r" \([0-9]+\)\Z")
 _LINE_COLUMN = re.compile(rf"{LINE_COLUMN.casefold()}\d*")
 
 
@@ -48,6 +50,7 @@ class MappingReason(StrEnum):
     PROFILE = "profile"
     SYNONYM = "synonym"
     PATTERN = "pattern"
+    CONTENT = "content"
     PROPERTY = "property"
 
 
@@ -79,32 +82,19 @@ def is_path_column(name: str, field: str | None) -> bool:
     return field in _PATH_FIELDS or (field is None and _PATH_NAME.search(normalise_name(name)) is not None)
 
 
-def name_columns(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return distinct names for the columns: blank names become "Column <number>", repeated names get a number."""
-    repeats: dict[str, int] = {}
-    names: dict[str, None] = {}
-    for number, cell in enumerate(cells, start=1):
-        name = base = cell.strip() or f"Column {number}"
-        # Counted on from the last repeat: a header of thousands of equal names takes linear time.
-        while name in names:
-            repeats[base] = repeats.get(base, 1) + 1
-            name = f"{base} ({repeats[base]})"
-        names[name] = None
-    return tuple(names)
-
-
 def map_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[str | None, ...]:
     """Return the field that each column feeds, or None for a property; see `explain_columns`."""
     return tuple(column.field for column in explain_columns(names, mapping))
 
 
 def explain_columns(
-    names: Sequence[str], mapping: Mapping[str, str], profile: ProfileUse | None = None
+    names: Sequence[str], mapping: Mapping[str, str], profile: ProfileUse | None = None, *, with_later: bool = True
 ) -> tuple[ColumnMapping, ...]:
     """Return the field that each column feeds, and why, in file order.
 
     `mapping` assigns fields to columns by name or number (from 1), and overrides `profile`, which overrides recognition
-    by name. The last column of an error file, recognised by its name, has the field ORIGINAL_LINE.
+    by name. The last column of an error file, recognised by its name, has the field ORIGINAL_LINE. Unless `with_later`,
+    only the names count that the versions before `core.cells.later_names` knew.
     Raises FileRefusedError: BAD_OPTIONS if the mapping names an unknown column or maps a field twice, or does not name
     a column of that name before the last one; PROFILE_MISMATCH if the file lacks columns of the profile; NO_ID_COLUMN
     if no column can be the id.
@@ -119,6 +109,8 @@ def explain_columns(
     if lines:
         fields[-1] = ORIGINAL_LINE
     _recognise_fields(names, fields)
+    if with_later:
+        _recognise_later_names(names, fields)
     _drop_times_without_date(given, fields)
     reasons = [MappingReason.GIVEN if field else MappingReason.PROFILE for field in own]
     columns = tuple(map(_explain_column, names, given, reasons, fields))
@@ -138,19 +130,21 @@ def _refuse_line_column(names: Sequence[str], index: int) -> NoReturn:
 
 def _explain_column(name: str, given: str | None, reason: MappingReason, field: str | None) -> ColumnMapping:
     found = _find_meaning(name)
-    meaning = found.field if found else None
+    meaning = find_field(name)
     if given:
         return ColumnMapping(name, None if given == "property" else given, reason, meaning)
     if field == ORIGINAL_LINE:
         return ColumnMapping(name, field, MappingReason.SYNONYM, field)
-    why = MappingReason.PROPERTY if field is None else found.why if found else MappingReason.PATTERN
+    is_later = found is None and field is not None and field == meaning
+    why = found.why if found else MappingReason.SYNONYM if is_later else MappingReason.PATTERN
+    why = MappingReason.PROPERTY if field is None else why
     return ColumnMapping(name, field, why, meaning)
 
 
 def find_field(name: str) -> str | None:
     """Return the field that a header name stands for; None if it is not a known name of a field."""
     found = _find_meaning(name)
-    return found.field if found else None
+    return found.field if found else _LATER_FIELDS.get(normalise_name(name))
 
 
 class _Meaning(NamedTuple):
@@ -164,6 +158,9 @@ class _Meaning(NamedTuple):
 _SYNONYM_RANKS = {
     synonym: (field, rank) for field, synonyms in SYNONYMS.items() for rank, synonym in enumerate(synonyms)
 }
+
+
+_LATER_FIELDS = {name: field for field, names in LATER_NAMES.items() for name in names}
 
 
 @lru_cache(maxsize=20_000)
@@ -208,6 +205,48 @@ def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
         free = [index for index, field in enumerate(fields) if field is None]
         for index in [index for index in free if _may_be_id(names[index])][:1]:
             fields[index] = "control_number"
+
+
+def _recognise_later_names(names: Sequence[str], fields: list[str | None]) -> None:
+    """Give columns the fields of names that earlier versions did not know.
+
+    A field that has a column gets no other one, but custodians and tags get the other columns of the same name.
+    """
+    for index, name in enumerate(names):
+        # The second column of this name, which `name_columns` has numbered.
+        meaning = find_field(_REPEATED.sub("", name)) if _REPEATED.search(name) else None
+        if fields[index] is None and meaning in MULTI_COLUMN_FIELDS:
+            fields[index] = meaning
+    folded = [normalise_name(name) for name in names]
+    for field, later in LATER_NAMES.items():
+        if field in fields:
+            continue
+        ranks = [(later.index(name), index) for index, name in enumerate(folded) if name in later]
+        free = [index for _, index in sorted(ranks) if fields[index] is None]
+        for index in free if field in MULTI_COLUMN_FIELDS else free[:1]:
+            fields[index] = field
+
+
+def decide_by_content(
+    columns: Sequence[ColumnMapping], records: Iterable[Sequence[str] | None]
+) -> tuple[ColumnMapping, ...]:
+    """Return the columns with fields for names whose cells decide what they mean, from the first records of the file.
+
+    A field that has a column keeps it. Records are read only if a column has such a name.
+    """
+    fields = [column.field for column in columns]
+    free = {index: column.name for index, column in enumerate(columns) if column.why is MappingReason.PROPERTY}
+    named = {index: normalise_name(name) for index, name in free.items()}
+    decided = decide_fields(named, fields, fields.index(get_id_field(fields)), records)
+    return tuple(
+        replace(column, field=decided[index], why=MappingReason.CONTENT) if index in decided else column
+        for index, column in enumerate(columns)
+    )
+
+
+def is_decided_by_content(name: str) -> bool:
+    """Return whether the cells of a column with this name decide what it means."""
+    return any(normalise_name(name) in names for _, names in BY_CONTENT.values())
 
 
 def _drop_times_without_date(given: Sequence[str | None], fields: list[str | None]) -> None:

@@ -8,6 +8,7 @@ import re
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file.encoding import is_wide
+from core.load_file.options import MAX_COLUMNS
 
 _MAGIC = (
     (
@@ -44,6 +45,8 @@ _FORMATS = (
 )
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x14\x1a\x1c\x1d\x1e\x1f"))
 _BINARY_SHARE = 0.05
+MAX_NAME_CHARACTERS, MAX_HEADER_CHARACTERS = 1_000, 1_000_000
+CLOSE_THE_QUALIFIER = "Close or double the qualifier and upload the file again."
 EMPTY_FILE = "The file is empty. Export it again and upload it."
 
 
@@ -70,6 +73,8 @@ def refuse_foreign_formats(head: bytes, encoding: str | None) -> None:
 
 
 def _refuse_binary(text: bytes) -> None:
+    # Old programs fill the last block of a file.
+    text = text.rstrip(b"\0\x1a\r\n") or text
     if text.count(b"\0") > len(text) / 4 and min(len(set(text[::2])), len(set(text[1::2]))) < 8:
         raise FileRefusedError(
             FileFailure.UNSUPPORTED_ENCODING,
@@ -80,6 +85,24 @@ def _refuse_binary(text: bytes) -> None:
         raise FileRefusedError(
             FileFailure.BINARY_FILE, "The file is binary. Upload a delimited load file (DAT or CSV)."
         )
+
+
+def refuse_too_many_columns(cells: list[str]) -> None:
+    """Raise FileRefusedError for more than MAX_COLUMNS."""
+    if len(cells) > MAX_COLUMNS:
+        message = f"The first line has {len(cells)} cells; a file can have at most {MAX_COLUMNS} columns"
+        raise FileRefusedError(FileFailure.TOO_MANY_COLUMNS, f"{message}. Check the delimiter.")
+
+
+def refuse_implausible_names(cells: list[str], delimiter: str) -> None:
+    """Raise FileRefusedError for a first record that is not a list of column names."""
+    longest, total = max(map(len, cells)), sum(map(len, cells))
+    if longest > MAX_NAME_CHARACTERS or total > MAX_HEADER_CHARACTERS:
+        message = f"The first line is not a header: it has {total} characters, {longest} of them in one cell"
+        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. Check the delimiter, or add a header line.")
+    if any("\n" in cell and delimiter in cell for cell in cells):
+        message = "A qualifier in the first line is not closed: a cell continues over several lines and delimiters"
+        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. {CLOSE_THE_QUALIFIER}")
 
 
 def build_unread_rest(rest: int) -> FileRefusedError:

@@ -33,6 +33,20 @@ class ProfileUse:
     columns: Mapping[str, str] = field(default_factory=dict)
 
 
+def name_columns(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return distinct names for the columns: blank names become "Column <number>", repeated names get a number."""
+    repeats: dict[str, int] = {}
+    names: dict[str, None] = {}
+    for number, cell in enumerate(cells, start=1):
+        name = base = cell.strip() or f"Column {number}"
+        # Counted on from the last repeat: a header of thousands of equal names takes linear time.
+        while name in names:
+            repeats[base] = repeats.get(base, 1) + 1
+            name = f"{base} ({repeats[base]})"
+        names[name] = None
+    return tuple(names)
+
+
 def check_columns(columns: Mapping[str, str], load_mode: LoadMode, *, has_header: bool) -> None:
     """Raise FileRefusedError (BAD_OPTIONS) for an option `columns` that no file can have.
 

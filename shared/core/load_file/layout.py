@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 from core.exhibit_dates import DATE_FIELDS
-from core.exhibit_fields import LATER_TEXTS
+from core.exhibit_fields import KEYS, LATER_TEXTS, TEXTS
 from core.file_options import FileOptions
-from core.load_file.given_columns import compute_header_fingerprint
+from core.load_file.given_columns import MULTI_COLUMN_FIELDS, compute_header_fingerprint
 from core.load_file.grammar import Grammar
 from core.load_file.header_names import TIME_FIELDS, normalise_name
 from core.load_file.list_values import ListSigns
@@ -53,7 +53,9 @@ class Layout:
     `body_start` is the byte and `body_line` the physical line where the records begin.
     `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
     `image_format` is opt or lfp for an image load file, whose records are documents; `image_key` is then the column of
-    the case's documents that their keys are looked up in.
+    the case's documents that their keys are looked up in. `judges_keys`: ids are taken out of formulas of spreadsheets,
+    and those with control characters are rejected, which earlier versions did not do. `earlier_fields` are the fields
+    that those gave the columns, if they differ. `header_line` is the option of this name.
     """
 
     encoding: str
@@ -77,6 +79,9 @@ class Layout:
     date_formats: Mapping[str, str] = field(default_factory=dict)
     date_rules: int = 1
     lists: ListSigns = field(default_factory=ListSigns)
+    judges_keys: bool = False
+    earlier_fields: tuple[str | None, ...] = ()
+    header_line: int | None = None
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""
@@ -89,7 +94,7 @@ class Layout:
         values["grammar"] = Grammar(**_select_known(Grammar, values["grammar"]))
         # The layouts of files that an earlier version split have neither `has_header` nor `reasons`.
         values.setdefault("has_header", values["body_line"] > 1)
-        for name in ("names", "fields", "reasons"):
+        for name in ("names", "fields", "reasons", "earlier_fields"):
             values[name] = tuple(values.get(name, ()))
         values["load_mode"] = LoadMode.from_stored(values.get("load_mode", {}))
         values["files"] = FileOptions.from_stored(values.get("files", {}))
@@ -135,6 +140,27 @@ class Layout:
     def later_texts(self) -> tuple[tuple[str, int], ...]:
         """The texts that earlier versions kept as properties, in the order of LATER_TEXTS, and their columns."""
         return tuple((field, self.fields.index(field)) for field in LATER_TEXTS if field in self.fields)
+
+    @cached_property
+    def earlier(self) -> Layout | None:
+        """The layout of the file in versions that knew fewer names of columns; None if it was this one."""
+        return replace(self, fields=self.earlier_fields, earlier_fields=()) if self.earlier_fields else None
+
+    @cached_property
+    def moved_texts(self) -> tuple[tuple[str, int], ...]:
+        """The texts and keys that are properties of documents which earlier versions stored, and their columns."""
+        later = [
+            (str(field), index)
+            for index, (field, earlier) in enumerate(zip(self.fields, self.earlier_fields, strict=False))
+            if field in (*KEYS, *TEXTS) and earlier is None
+        ]
+        return (*self.later_texts, *(each for each in later if each not in self.later_texts))
+
+    @cached_property
+    def later_names(self) -> frozenset[str]:
+        """The columns of names that earlier versions did not read as such."""
+        pairs = zip(self.names, self.fields, self.earlier_fields, strict=False)
+        return frozenset(name for name, field, earlier in pairs if field in MULTI_COLUMN_FIELDS and earlier is None)
 
     @cached_property
     def titles(self) -> Mapping[str | None, str]:

@@ -25,7 +25,7 @@ def detect_cr_ends(sample: bytes, view: str, options: ImportOptions) -> bool:
     if options.line_ends is not None and (options.line_ends == CR or not options.header):
         # Without a header, a CR of the only row would pass for its end.
         return options.line_ends == CR
-    lines = enc.split_lines(sample, view, cr_ends=True)
+    lines = enc.split_lines(sample, view, cr_ends=True).slice_from((options.header_line or 1) - 1)
     if not any(text.endswith("\r") for text in lines.texts):
         return False
     at_end = len(sample) < SAMPLE_BYTES
@@ -34,22 +34,24 @@ def detect_cr_ends(sample: bytes, view: str, options: ImportOptions) -> bool:
         return False
     if "\n" not in ends[:-1]:
         return True
-    if options.line_ends == LF or _fits_header_at_lf(take_sample_lines(sample, view, cr_ends=False), options):
+    if options.line_ends == LF or _fits_header_at_lf(
+        take_sample_lines(sample, view, cr_ends=False, options=options), options
+    ):
         return False
     message = "Some lines end in CR alone and some in LF. Save the file with CRLF or LF line ends."
     raise FileRefusedError(FileFailure.UNSUPPORTED_LINE_ENDS, message)
 
 
-def take_sample_lines(sample: bytes, view: str, cr_ends: bool) -> list[str]:
-    """Return the first lines that are not blank, without their line ends."""
+def take_sample_lines(sample: bytes, view: str, cr_ends: bool, options: ImportOptions) -> list[str]:
+    """Return the first lines from the header on that are not blank, without their line ends."""
     # A full sample may end in the middle of a line; a shorter one is the whole file.
     end = len(sample) if len(sample) < SAMPLE_BYTES else enc.find_last_line_end(sample, view, cr_ends) or len(sample)
-    return _select_lines(enc.split_lines(sample[:end], view, cr_ends))
+    return _select_lines(enc.split_lines(sample[:end], view, cr_ends).slice_from((options.header_line or 1) - 1))
 
 
 def _select_lines(lines: enc.Lines) -> list[str]:
     texts = (text[enc.skip_marks(text, lines.mark) :] for text in lines.texts[:SAMPLE_LINES])
-    return [text.rstrip("\r\n") for text in texts if text.strip()]
+    return [text.rstrip("\r\n") for text in texts if text.strip().strip("\x1a\0")]
 
 
 def _find_record_ends(lines: enc.Lines, at_end: bool, delimiter: str, qualifier: str | None) -> list[str]:

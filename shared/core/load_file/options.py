@@ -25,6 +25,8 @@ from core.time_zones import get_database_version, list_zones, suggest_zones
 
 NO_CHARACTER = ""
 MAX_COLUMNS = 10_000
+# Lines of titles are few.
+MAX_HEADER_LINE = 1_000
 DATE_ORDERS = ("DMY", "MDY")
 CR, LF = "cr", "lf"
 LINE_ENDS = (CR, LF)
@@ -46,12 +48,13 @@ _CHARACTERS = {
 class ImportOptions:
     """The options of an upload; None means that the value is detected.
 
-    `qualifier` and `newline` are NO_CHARACTER if the uploader states that the file does not use one. `cells` is the
-    number of cells of a row in a file without a header. `line_ends` is CR if CR ends lines, as LF and CRLF do, and LF
-    if only these do. `date_order` is an order for all dates, or the orders by field. `time_zone` is an IANA name. With
-    `dry_run` the file is checked and not imported. `load_mode` are the options `mode` and those of an overlay,
-    `files` those of a volume's files. `date_format` are the stated formats of dates by field, `lists` the options
-    `multi_value_separator` and `nested_separator`.
+    `qualifier` and `newline` are NO_CHARACTER if the uploader states that the file does not use one. `header_line` is
+    the physical line of the header, if others come before it. `cells` is the number of cells of a row in a file without
+    a header. `line_ends` is CR if CR ends lines, as LF and CRLF do, and LF if only these do. `date_order` is an order
+    for all dates, or the orders by field. `time_zone` is an IANA name. With `dry_run` the file is checked and not
+    imported. `load_mode` are the options `mode` and those of an overlay, `files` those of a volume's files.
+    `date_format` are the stated formats of dates by field, `lists` the options `multi_value_separator` and
+    `nested_separator`.
     """
 
     user_id: str | None = None
@@ -60,6 +63,7 @@ class ImportOptions:
     qualifier: str | None = None
     newline: str | None = None
     header: bool = True
+    header_line: int | None = None
     cells: int | None = None
     line_ends: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -112,6 +116,7 @@ def parse_options(document: object) -> ImportOptions:
         qualifier=_parse_character("qualifier", _parse_text(document, "qualifier"), allow_none=True),
         newline=_parse_character("newline", _parse_text(document, "newline"), allow_none=True),
         header=header,
+        header_line=_parse_header_line(document.get("header_line"), header),
         cells=_parse_cells(document.get("cells"), header),
         line_ends=_parse_line_ends(_parse_text(document, "line_ends")),
         columns=_parse_columns(document.get("columns", {})),
@@ -196,6 +201,18 @@ def _parse_columns(mapping: object) -> Mapping[str, str]:
             message = f"Option 'columns' maps column {str(column)[:100]!r} to {str(field_name)[:100]!r}"
             raise _refuse(f"{message}, which is not a field. The fields are {', '.join(sorted(FIELDS))}.")
     return {str(column): str(field_name) for column, field_name in mapping.items()}
+
+
+def _parse_header_line(line: object, header: bool) -> int | None:
+    if line is None:
+        return None
+    if not isinstance(line, int) or isinstance(line, bool) or not 0 < line <= MAX_HEADER_LINE:
+        raise _refuse(f"Option 'header_line' must be a number from 1 to {MAX_HEADER_LINE}: the line of the header.")
+    if not header:
+        raise _refuse(
+            "Option 'header_line' names the header, and \"header\": false says that there is none. Remove one."
+        )
+    return line
 
 
 def _parse_cells(cells: object, header: bool) -> int | None:

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from core.load_file.encoding import split_lines
 from core.load_file.field_mapping import ORIGINAL_LINE
 
 if TYPE_CHECKING:
@@ -75,6 +76,13 @@ def find_joined_line(texts: list[str], layout: Layout | Opening, *, is_sound: bo
         return None
     numbers = (_find_number(text, layout.grammar) for text in (texts[:-1] if is_sound else texts))
     return next((number for number in numbers if number is not None), None)
+
+
+def is_one_row(raw: bytes, cells: list[str], opening: Opening) -> bool:
+    """Return whether the lines in a sound record of an error file do not reject it."""
+    grammar = opening.grammar
+    texts = split_lines(raw, opening.dialect.view, grammar.cr_ends).texts
+    return is_line_cell(cells[grammar.cells - 1]) and find_joined_line(texts, opening, is_sound=True) is None
 
 
 def _find_number(text: str, grammar: Grammar) -> int | None:

@@ -84,10 +84,10 @@ def read_batch(
 ) -> RecordBatch:
     """Return the records before the first blank line, damaged quoting or unfinished record; possibly none.
 
-    `columns` are the indexes of the id column and of one or more date columns. The batch ends before a record
-    that is a line of a `repeated` header, or has the id of one. Lines with a CR that is not followed by LF give an
-    empty batch, because the csv module takes such a CR for the end of a record; so do lines that begin with a byte
-    order mark.
+    `columns` are the indexes of the id column and of one or more date columns. The batch ends before a record without a
+    value, that is a line of a `repeated` header, or that has the id of one. Lines with a CR that is not followed by LF
+    give an empty batch, because the csv module takes such a CR for the end of a record; so do lines that begin with a
+    byte order mark.
     """
     batch = RecordBatch([0], [], [], [])
     if not lines.bare_cr and not lines.mark:
@@ -114,10 +114,18 @@ def _read(
     for cells in reader:
         end = reader.line_num
         if has_expected_cells(cells) if has_expected_cells else len(cells) == expected:
+            key = cells[id_column]
+            if (not key or key.isspace()) and grammar.is_blank(cells):
+                return
             first_lines.append(first)
-            ids.append(cells[id_column])
+            ids.append(key)
             dates.append(get_dates(cells))
-        elif not cells or grammar.spans_neighbours(cells, end - first) or (repeated and repeated.matches(cells)):
+        elif (
+            not cells
+            or grammar.is_blank(cells)
+            or grammar.spans_neighbours(cells, end - first)
+            or (repeated and repeated.matches(cells))
+        ):
             return
         bounds.append(end)
         first = end

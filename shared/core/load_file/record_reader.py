@@ -51,8 +51,8 @@ class SourceRecord(NamedTuple):
 def read_single_line_records(lines: Lines, grammar: Grammar) -> list[list[str]] | None:
     """Return the cells of each line if every line is one record, as in most chunks: the records of `read_records`.
 
-    Return None, having read nothing, if a record has several lines, or a line is blank, has a bare CR, a byte order
-    mark or damaged quoting.
+    Return None, having read nothing, if a record has several lines or no value, or a line is empty, has a bare CR, a
+    byte order mark or damaged quoting.
     """
     if lines.bare_cr or lines.mark:
         return None
@@ -60,7 +60,9 @@ def read_single_line_records(lines: Lines, grammar: Grammar) -> list[list[str]] 
         rows = list(strict_reader(iter(lines.texts), grammar))
     except csv.Error:
         return None
-    return rows if len(rows) == len(lines.texts) and [] not in rows else None
+    if len(rows) != len(lines.texts) or [] in rows or any(map(grammar.is_blank, rows)):
+        return None
+    return rows
 
 
 def read_records(lines: Lines, grammar: Grammar, *, at_end: bool, cursor: LineCursor) -> Iterator[Record]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
+from core.cells.end_marks import cut_end_marks
 from core.load_file import encoding as enc
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor
 from core.load_file.record_batches import LocatedBatch, read_batch
@@ -89,7 +90,8 @@ class RecordStream:
     """The records of a file's body, fed from its first byte on in blocks of any size.
 
     Sound records are returned in batches with the cells of `columns`, the id column and the date columns; all other
-    records are returned one by one, and so are those of a `repeated` header. Without `batches`, all of them are.
+    records are returned one by one, and so are blank ones and those of a `repeated` header. Without `batches`, all of
+    them are. `nul_count` is the number of NUL characters that the file ends with; they belong to no record.
     """
 
     def __init__(
@@ -112,12 +114,15 @@ class RecordStream:
         self._skipped: _SkippedRecord | None = None
         self._mid_line = False
         self._min_bytes_to_read = 0
+        self.nul_count = 0
         self.evidence = enc.Utf8Evidence()
         self._blank = _compile_blank_lines(view, grammar.cr_ends)
 
     def feed(self, block: bytes, *, at_end: bool = False) -> Iterator[LocatedRecord | LocatedBatch]:
         """Yield the records that the next bytes complete; with `at_end`, these bytes are the last."""
         self._pending += block
+        if at_end and self._skipped is None:
+            self._drop_end_marks()
         if len(self._pending) < self._min_bytes_to_read and not at_end:
             return
         while True:
@@ -144,6 +149,9 @@ class RecordStream:
 
     def _read(self, at_end: bool) -> Iterator[LocatedRecord | LocatedBatch]:
         end = len(self._pending) if at_end else self._find_last_line_end()
+        if not at_end:
+            # What may be the marks of the file's end is read when more of the file follows.
+            end, _ = self._cut_end_marks(self._pending[:end])
         if not end:
             return
         raw = self._pending[:end]
@@ -266,6 +274,14 @@ class RecordStream:
         self._line += ends.count("\n") + ends.count("\r") - ends.count("\r\n")
         self._position, self._pending = self._position + size, self._pending[size:]
         return True
+
+    def _drop_end_marks(self) -> None:
+        """Drop the lines after the last record that consist of end-of-file marks and NUL characters."""
+        rest, self.nul_count = self._cut_end_marks(self._pending)
+        self._pending = self._pending[:rest]
+
+    def _cut_end_marks(self, raw: bytes) -> tuple[int, int]:
+        return cut_end_marks(raw, self._view, cr_ends=self._grammar.cr_ends)
 
     def _split_lines(self, raw: bytes) -> enc.Lines:
         return enc.split_lines(raw, self._view, self._grammar.cr_ends)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.codes import FileFailure
+from core.errors import FileRefusedError
 from core.load_file.delimiters import find_separator
 from core.load_file.grammar import ASCII_WHITESPACE, Grammar
 
@@ -47,3 +49,9 @@ class RepeatedHeader:
 
 def _fold(cells: Sequence[str]) -> list[str]:
     return [cell.strip(ASCII_WHITESPACE).casefold() for cell in cells]
+
+
+def build_too_many(limit: int) -> FileRefusedError:
+    """Return the error for a file that repeats its header more often than this."""
+    message = f"The header is repeated on more than {limit} lines"
+    return FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. Remove the repeated headers.")

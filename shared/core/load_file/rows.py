@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from core.cells import keys
 from core.codes import Rejection, VolumeCode, WarningCode
 from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import NO_DATES, RowDates, read_dates
@@ -145,21 +146,60 @@ def _find_undecodable_cells(cells: list[str], layout: Layout) -> Iterator[RowErr
 def _parse_cell(row: Row, layout: Layout, index: int, name: str, text: str) -> None:
     field_name = layout.fields[index]
     if field_name in KEYS:
-        trimmed = text.strip(ASCII_WHITESPACE)
-        if trimmed:
-            row.values[str(field_name)] = trimmed
-        if trimmed != text:
-            row.properties[name] = text
+        _parse_key(row, layout, str(field_name), name, text)
     elif field_name in ("custodians", "tags"):
         row.properties[name] = text
         names = row.custodians if field_name == "custodians" else row.tags
+        before = len(names)
         _parse_names(row, layout, names, Name(text, name), has_levels=field_name == "tags")
+        if layout.judges_keys:
+            odd = filter(keys.is_odd_name, [each.name for each in names[before:]])
+            _note_unseen(row, name, text, keys.describe_unseen_name(next(odd, "")))
     elif index == layout.first_date:
         row.properties[name] = text
     else:
         text = _restore_newlines(row, layout, field_name, name, text)
         target, key = (row.values, str(field_name)) if field_name in TEXTS else (row.properties, name)
         target[key] = text
+        if field_name == "file_name" and layout.judges_keys and keys.has_order_mark(text):
+            _note_unseen(row, name, text, keys.describe_unseen_name(text))
+
+
+def _parse_key(row: Row, layout: Layout, field_name: str, name: str, text: str) -> None:
+    key = read_key(text, layout)
+    if key:
+        row.values[field_name] = key
+    if key != text:
+        row.properties[name] = text
+    if layout.judges_keys:
+        _judge_key(row, layout, field_name, name, text)
+
+
+def read_key(text: str, layout: Layout) -> str:
+    """Return the key in a cell: without the spaces around it, and out of the formula of a spreadsheet."""
+    trimmed = text.strip(ASCII_WHITESPACE)
+    return keys.unwrap_formula(trimmed) if layout.judges_keys else trimmed
+
+
+def _judge_key(row: Row, layout: Layout, field_name: str, name: str, text: str) -> None:
+    key, trimmed = read_key(text, layout), text.strip(ASCII_WHITESPACE)
+    # An id with a line break has an error of its own.
+    lines = key.replace("\n", "").replace("\r", "") if field_name == get_id_field(layout.fields) else key
+    control = keys.describe_control(lines) if keys.may_be_odd(key) else None
+    if control:
+        row.errors.append(RowError(Rejection.KEY_NOT_STORABLE, name, control))
+    if key != trimmed:
+        message = keys.describe_unwrapped(trimmed, key)
+        row.changes.append(ValueChange(WarningCode.KEY_UNWRAPPED, name, message, text))
+    _note_unseen(row, name, text, keys.describe_unseen(key))
+    written = keys.describe_spreadsheet_key(key)
+    if written:
+        row.changes.append(ValueChange(WarningCode.KEY_LOOKS_CHANGED, name, written, text))
+
+
+def _note_unseen(row: Row, name: str, text: str, message: str | None) -> None:
+    if message:
+        row.changes.append(ValueChange(WarningCode.UNSEEN_CHARACTERS, name, message, text))
 
 
 def _note_lost_characters(row: Row, name: str, text: str) -> None:
@@ -228,7 +268,7 @@ def _set_parent_from_family(row: Row, layout: Layout) -> None:
     if parent is not None or own is None or own != row.control_number:
         return
     for column in layout.find_columns("family_begin"):
-        first = (row.source.cells or [])[column].strip(ASCII_WHITESPACE)
+        first = read_key((row.source.cells or [])[column], layout)
         if first and first != own:
             row.values["parent_control_number"] = first
             for blank in layout.find_columns("parent_control_number"):

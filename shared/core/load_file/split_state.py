@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -41,6 +42,25 @@ class OpenChunk:
     last_line: int
     row_count: int = 0
     raw_parts: list[bytes] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, byte_start: int, first_line: int) -> OpenChunk:
+        """Return an empty chunk that begins at this byte and this line."""
+        return cls(byte_start, first_line, byte_start, first_line)
+
+    def append(self, byte_end: int, last_line: int, raw: bytes | None, rows: int = 0) -> None:
+        """Add bytes up to this byte and this line, with this number of rows; None: bytes that are not kept."""
+        self.byte_end, self.last_line, self.row_count = byte_end, last_line, self.row_count + rows
+        if raw is not None:
+            self.raw_parts.append(raw)
+
+    def hash_bytes(self) -> bytes:
+        """Return the SHA-256 of the bytes that were kept."""
+        return hashlib.sha256(b"".join(self.raw_parts)).digest()
+
+    def build(self, number: int, digest: bytes) -> Chunk:
+        """Return the complete chunk."""
+        return Chunk(number, self.byte_start, self.byte_end, self.first_line, self.last_line, self.row_count, digest)
 
 
 @dataclass
@@ -132,6 +152,8 @@ class SplitState:
 
     `date_prefixes` has a list for each date column, `date_lines` the lines that show an order. `sha256` is the state of
     the file's digest in hexadecimal, None where it cannot be exported.
+    `nul_count` is set after the end of the file. `date_prefixes` has a list for each date column. `sha256` is the state
+    of the file's digest in hexadecimal, None where it cannot be exported.
     """
 
     bytes_read: int
@@ -143,6 +165,8 @@ class SplitState:
     evidence: Utf8Evidence
     repeated_headers: LineCount
     byte_order_marks: LineCount
+    blank_rows: LineCount
+    nul_count: int
     sha256: str | None
     date_lines: dict[str, dict[str, list[int]]] = field(default_factory=dict)
 
@@ -161,6 +185,7 @@ class SplitState:
             "evidence": Utf8Evidence,
             "repeated_headers": LineCount,
             "byte_order_marks": LineCount,
+            "blank_rows": LineCount,
         }
         if any(isinstance(each, str) for each in values["date_prefixes"]) or not values["date_prefixes"]:
             values = values | {"date_prefixes": [values["date_prefixes"]]}

@@ -1,19 +1,18 @@
 """Read a file once, block by block: chunks, hashes, counts, and the evidence for decisions made at the end of the file.
 
-Guaranteed: the chunks tile the file after its header, except for blank lines at the end of the file, long runs of
-blank lines and repeated headers with the blank lines before them; a chunk ends where a record ends; memory does not
-grow with the file. The records of all chunks are the records of the file read at once.
+Guaranteed: the chunks tile the file after its header, except for blank lines and rows before the first row of a chunk
+and at the end of the file, long runs of blank lines, repeated headers with the blank lines before them, and marks of
+the file's end; a chunk ends where a record ends; memory does not grow with the file. The records of all chunks are
+those of the file read at once.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from core.codes import FileFailure
+from core.cells.keys import unwrap_formula, unwrap_formulas
 from core.dates.written_dates import DateOrder
-from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file import encoding as enc
 from core.load_file.dialect import Opening, refuse_utf8
@@ -21,16 +20,17 @@ from core.load_file.field_mapping import find_hashed_date
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
-from core.load_file.original_lines import find_joined_line, has_line_column, is_line_cell
+from core.load_file.original_lines import has_line_column, is_one_row
 from core.load_file.record_batches import LocatedBatch, RecordBatch
 from core.load_file.record_stream import LocatedRecord, RecordStream
-from core.load_file.repeated_header import RepeatedHeader
+from core.load_file.repeated_header import RepeatedHeader, build_too_many
 from core.load_file.resumable_sha256 import ResumableSha256
 from core.load_file.split_state import Chunk, DatePrefixes, LineCount, OpenChunk, SplitState
 
 MAX_CHUNK_BYTES = 4_000_000
 # Each one begins a chunk; the chunks of a file are kept in memory.
 MAX_REPEATED_HEADERS = 10_000
+JUDGES_KEYS = True
 
 
 class Splitter:
@@ -38,8 +38,9 @@ class Splitter:
 
     `ids` holds (id, line) of every record that has an id and the expected number of cells, and in an error file the
     cell of its line, since the caller last cleared the list. Lines of a header belong to no chunk and count in
-    `repeated_headers`; records that begin with a byte order mark count in `byte_order_marks`. `dates` is what the cells
-    of its date columns show.
+    `repeated_headers`; records that begin with a byte order mark count in `byte_order_marks`. Records without a value
+    are not rows: they count in `blank_rows`, and may lie in a chunk between its rows and after them. `dates` is what
+    the cells of its date columns show.
     """
 
     def __init__(
@@ -61,19 +62,18 @@ class Splitter:
         columns = (self._id_column, *(self._date_columns.values() or [self._id_column]))
         view = opening.dialect.view
         self._repeated = RepeatedHeader(opening.grammar, opening.header, self._id_column)
-        place = (opening.body_start, opening.body_line)
         # Batches do not have the cells of the lines, and error files are small.
         self._has_lines = has_line_column(opening)
-        self._stream = RecordStream(
-            *(opening.grammar, view, *place, columns, max_record_bytes, self._repeated), batches=not self._has_lines
-        )
+        place = (opening.grammar, view, opening.body_start, opening.body_line)
+        limits = (columns, max_record_bytes, self._repeated)
+        self._stream = RecordStream(*place, *limits, batches=not self._has_lines)
         self._byte_order_mark = enc.get_byte_order_mark(view).encode(view)
-        self.repeated_headers, self.byte_order_marks = LineCount(), LineCount()
+        self.repeated_headers, self.byte_order_marks, self.blank_rows = LineCount(), LineCount(), LineCount()
         self._header = b""
         self.bytes_read = 0
         self._digest = ResumableSha256()
         self.dates = DatePrefixes(self._date_columns)
-        self._open = self._start_chunk(opening.body_start, opening.body_line)
+        self._open = OpenChunk.start(opening.body_start, opening.body_line)
 
     def feed(self, block: bytes) -> Iterator[Chunk]:
         """Yield the chunks that the next bytes of the file complete.
@@ -99,17 +99,11 @@ class Splitter:
         if position is None:
             return None
         sha256 = self._digest.export_state()
+        opened = replace(self._open, raw_parts=[])
+        counts = (self.repeated_headers, self.byte_order_marks, self.blank_rows, self.nul_count)
         return SplitState(
-            self.bytes_read,
-            position,
-            replace(self._open, raw_parts=[]),
-            self.chunk_count,
-            self.rows_seen,
-            self.dates.export(),
-            self.evidence,
-            self.repeated_headers,
-            self.byte_order_marks,
-            sha256.hex() if sha256 else None,
+            *(self.bytes_read, position, opened, self.chunk_count, self.rows_seen, self.dates.export(), self.evidence),
+            *(*counts, sha256.hex() if sha256 else None),
             self.dates.shown,
         )
 
@@ -129,6 +123,12 @@ class Splitter:
         self.chunk_count, self.rows_seen = state.chunk_count, state.rows_seen
         self.dates.resume(state.date_prefixes, state.date_lines)
         self.repeated_headers, self.byte_order_marks = state.repeated_headers, state.byte_order_marks
+        self.blank_rows, self._stream.nul_count = state.blank_rows, state.nul_count
+
+    @property
+    def nul_count(self) -> int:
+        """How many NUL characters the file ends with."""
+        return self._stream.nul_count
 
     @property
     def sha256(self) -> bytes:
@@ -173,6 +173,9 @@ class Splitter:
             has_header=opening.header is not None,
             date_orders={date: own for date, own in orders.items() if own != order},
             hashed_date=hashed,
+            judges_keys=JUDGES_KEYS,
+            earlier_fields=opening.earlier_fields,
+            header_line=options.header_line,
             **options.as_layout(),
         )
 
@@ -196,26 +199,41 @@ class Splitter:
         for each in found:
             if isinstance(each, LocatedBatch):
                 yield from self._add_batch(each)
+                continue
+            self._count_mark(each)
+            if each.cells is not None and self.opening.grammar.is_blank(each.cells):
+                yield from self._skip_blank(each)
             elif not self._is_repeated_header(each):
                 yield from self._add_record(each)
 
-    def _is_repeated_header(self, record: LocatedRecord) -> bool:
+    def _count_mark(self, record: LocatedRecord) -> None:
         if record.tile and record.tile.startswith(self._byte_order_mark, record.byte_start - record.tile_start):
             self.byte_order_marks.add(record.first_line)
+
+    def _skip_blank(self, record: LocatedRecord) -> Iterator[Chunk]:
+        """Count a blank record; an open chunk goes on after it if it has room for its bytes."""
+        self.blank_rows.add(record.first_line)
+        chunk = self._open
+        if record.tile_start != chunk.byte_end or record.byte_end - chunk.byte_start > self._max_chunk_bytes:
+            yield from self._close()
+        elif chunk.row_count:
+            chunk.append(record.byte_end, record.last_line, record.tile)
+
+    def _is_repeated_header(self, record: LocatedRecord) -> bool:
         if record.cells is None or not self._repeated.matches(record.cells):
             return False
         self.repeated_headers.add(record.first_line)
         if self.repeated_headers.count > MAX_REPEATED_HEADERS:
-            message = f"The header is repeated on more than {MAX_REPEATED_HEADERS} lines"
-            raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. Remove the repeated headers.")
+            raise build_too_many(MAX_REPEATED_HEADERS)
         return True
 
     def _add_record(self, record: LocatedRecord) -> Iterator[Chunk]:
         starts_chunk = record.tile is None or record.tile_start != self._open.byte_end
-        if starts_chunk or self._is_full(record):
+        is_full = self._open.row_count >= self.chunk_rows
+        if starts_chunk or is_full or record.byte_end - self._open.byte_start > self._max_chunk_bytes:
             yield from self._close()
         if not self._open.row_count:
-            self._open = self._start_chunk(record.tile_start, record.tile_line)
+            self._open = OpenChunk.start(record.tile_start, record.tile_line)
         self._append_record(record)
         if record.tile is None:
             yield self._build_chunk(record.sha256 or b"")
@@ -227,7 +245,7 @@ class Splitter:
             end = self._find_chunk_end(located, start) if follows else start
             if end == start:
                 yield from self._close()
-                self._open = self._start_chunk(located.get_byte(start), located.get_line(start))
+                self._open = OpenChunk.start(located.get_byte(start), located.get_line(start))
                 end = max(start + 1, self._find_chunk_end(located, start))
             self._append_batch(located, start, end)
             start = end
@@ -239,43 +257,31 @@ class Splitter:
         return min(by_bytes, start + self.chunk_rows - self._open.row_count)
 
     def _append_batch(self, located: LocatedBatch, start: int, end: int) -> None:
-        chunk, rows = self._open, end - start
-        chunk.byte_end, chunk.last_line = located.get_byte(end), located.get_line(end) - 1
-        chunk.row_count, self.rows_seen = chunk.row_count + rows, self.rows_seen + rows
-        chunk.raw_parts.append(located.get_bytes(start, end))
-
-    def _is_full(self, record: LocatedRecord) -> bool:
-        chunk = self._open
-        return chunk.row_count >= self.chunk_rows or record.byte_end - chunk.byte_start > self._max_chunk_bytes
+        place = (located.get_byte(end), located.get_line(end) - 1)
+        self._open.append(*place, located.get_bytes(start, end), rows=end - start)
+        self.rows_seen += end - start
 
     def _append_record(self, record: LocatedRecord) -> None:
-        chunk = self._open
-        chunk.byte_end, chunk.last_line, chunk.row_count = record.byte_end, record.last_line, chunk.row_count + 1
-        if record.tile is not None:
-            chunk.raw_parts.append(record.tile)
+        self._open.append(record.byte_end, record.last_line, record.tile, rows=1)
         self.rows_seen += 1
         cells = record.cells
-        if cells is not None and self.opening.grammar.has_expected_cells(cells) and self._is_one_row(record, cells):
+        if cells is None or not self.opening.grammar.has_expected_cells(cells):
+            return
+        if not self._has_lines or is_one_row(
+            (record.tile or b"")[record.byte_start - record.tile_start :], cells, self.opening
+        ):
             self._note_cells(cells, record.first_line)
-
-    def _is_one_row(self, record: LocatedRecord, cells: list[str]) -> bool:
-        """Return whether the lines in a record of an error file do not reject it; true of records of other files."""
-        if not self._has_lines:
-            return True
-        grammar, raw = self.opening.grammar, (record.tile or b"")[record.byte_start - record.tile_start :]
-        texts = enc.split_lines(raw, self.opening.dialect.view, grammar.cr_ends).texts
-        return is_line_cell(cells[grammar.cells - 1]) and find_joined_line(texts, self.opening, is_sound=True) is None
 
     def _note_cells(self, cells: list[str], line: int) -> None:
         """Keep the id of a record and the beginnings of its dates."""
-        control_number = cells[self._id_column].strip(ASCII_WHITESPACE)
+        control_number = unwrap_formula(cells[self._id_column].strip(ASCII_WHITESPACE))
         if control_number:
             self.ids.append((control_number, line))
         self.dates.add([(cells[column],) for column in self._date_columns.values()], [line])
 
     def _note_batch(self, batch: RecordBatch, line: int) -> None:
         """Keep what `_note_cells` keeps of each record, column by column."""
-        keys = [cell.strip(ASCII_WHITESPACE) for cell in batch.ids]
+        keys = unwrap_formulas([cell.strip(ASCII_WHITESPACE) for cell in batch.ids])
         ids = zip(keys, [line + first for first in batch.first_lines], strict=True)
         self.ids += ids if all(keys) else [each for each in ids if each[0]]
         if self._date_columns:
@@ -283,16 +289,10 @@ class Splitter:
 
     def _close(self) -> Iterator[Chunk]:
         if self._open.row_count:
-            yield self._build_chunk(hashlib.sha256(b"".join(self._open.raw_parts)).digest())
+            yield self._build_chunk(self._open.hash_bytes())
 
     def _build_chunk(self, digest: bytes) -> Chunk:
         done = self._open
         self.chunk_count += 1
-        self._open = self._start_chunk(done.byte_end, done.last_line + 1)
-        return Chunk(
-            self.chunk_count, done.byte_start, done.byte_end, done.first_line, done.last_line, done.row_count, digest
-        )
-
-    @staticmethod
-    def _start_chunk(byte_start: int, first_line: int) -> OpenChunk:
-        return OpenChunk(byte_start, first_line, byte_start, first_line)
+        self._open = OpenChunk.start(done.byte_end, done.last_line + 1)
+        return done.build(self.chunk_count, digest)

@@ -118,6 +118,14 @@ def find_by_key(
     return found
 
 
+def find_numbers(transaction: Session, case_id: int, values: Sequence[str], *, but_of_import: int) -> list[str]:
+    """Return which of these control numbers, at least one, the case has, without those that an import created."""
+    where = f"case_id = {case_id} AND import_id <> {but_of_import} AND {format_match('control_number', values)}"
+    statement = f"SELECT control_number FROM exhibits WHERE {where}"  # noqa: S608 - literals
+    found: Iterable[Any] = execute_literal(transaction.connection(), statement, "SELECT exhibits")
+    return [row[0] for row in found]
+
+
 def lock_exhibits(transaction: Session, ids: Collection[int]) -> dict[int, KeyedExhibit]:
     """Lock the exhibits in the order of their ids and return them as they are now, by id; one may be gone."""
     if not ids:

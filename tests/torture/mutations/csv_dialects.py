@@ -220,7 +220,16 @@ def compare(file: HabitFile) -> Counter[str]:
     demand(file.refusal is None, f"not refused as {file.refusal}")
     places = [(file.data[each.byte_start : each.byte_end], each.first_line, each.byte_start) for each in found.chunks]
     rows = [record.cells for raw, *at in places for record in read_chunk(raw, found.layout, *at)]
-    different = next((pair for pair in zip_longest(rows, file.rows) if pair[0] != pair[1]), None)
+    different = next(
+        (
+            pair
+            for pair in zip_longest(
+                rows, [row for row in file.rows if any(cell.strip(" \t\n\r\x0b\x0c") for cell in row)]
+            )
+            if pair[0] != pair[1]
+        ),
+        None,
+    )
     demand(different is None, f"a row and what the csv module reads: {different}")
     inside = (found.splitter.repeated_headers.count, found.splitter.byte_order_marks.count)
     demand(inside == (file.headers, file.marks), f"headers and marks inside: {inside}, {(file.headers, file.marks)}")

@@ -69,7 +69,7 @@ class Manner:
 class Places:
     """The physical lines of a file whose characters begin behind a byte order mark of so many bytes."""
 
-    def __init__(self, data: bytes, mark_bytes: int, encoding: str, cr_ends: bool) -> None:
+    def __init__(self, data: bytes, mark_bytes: int, encoding: str, cr_ends: bool, signs: str = "") -> None:
         self._data = data
         lf, cr = (re.escape(character.encode(encoding)) for character in "\n\r")
         mark = "\ufeff".encode("utf-8" if encoding == "cp1252" else encoding)
@@ -78,14 +78,16 @@ class Places:
         units = re.compile(b"(" + line_end + b")|" + b"." * width, re.DOTALL)
         self._starts = [0, *(match.end() for match in units.finditer(data, mark_bytes) if match[1])]
         marks = b"(?:" + re.escape(mark) + b")*+"
-        self._blank = re.compile(b"(?:" + marks + b"(?:" + line_end + b"))*+" + marks)
+        # Delimiters, qualifiers, white space, and what old programs write at the end.
+        blank = b"|".join(re.escape(sign.encode(encoding)) for sign in f"{signs} \t\r\x0b\x0c\x1a\0")
+        self._blank = re.compile(b"(?:" + marks + b"(?:" + line_end + b"|" + blank + b"))*+" + marks)
 
     def line_of(self, place: int) -> int:
         """The line, from 1, that a byte stands on."""
         return bisect_right(self._starts, place)
 
     def is_blank(self, start: int, end: int) -> bool:
-        """Whether nothing but empty lines is there; `start` begins a character."""
+        """Whether nothing but empty lines and blank rows is there; `start` begins a character."""
         return self._blank.fullmatch(self._data, start, end) is not None
 
     def digest(self, start: int, end: int) -> bytes:
@@ -164,10 +166,17 @@ def _count_headers(found: Pass, places: Places, gap: tuple[int, int], reader: Re
     """How many times the header is in bytes that belong to no chunk; nothing else may be there."""
     if places.is_blank(*gap):
         return 0
-    records = list(reader(found.data[slice(*gap)], found.layout, 1, gap[0]))
+    records = _drop_end(list(reader(found.data[slice(*gap)], found.layout, 1, gap[0])))
     headers = sum(_is_header(found, record) for record in records)
     demand(0 < headers == len(records), f"{gap}: bytes are of no chunk")
     return headers
+
+
+def _drop_end(records: list[SourceRecord]) -> list[SourceRecord]:
+    """The records without the marks of the end of a file."""
+    while records and not "".join(records[-1].cells or ["x"]).strip("\x1a\0\r\n"):
+        records = records[:-1]
+    return records
 
 
 def _is_header(found: Pass, record: SourceRecord) -> bool:
@@ -225,4 +234,5 @@ def _check_at_once(found: Pass, by_chunk: Sequence[Sequence[SourceRecord]], read
     layout = found.layout
     body = found.data[layout.body_start :]
     whole = [each for each in reader(body, layout, layout.body_line, layout.body_start) if not _is_header(found, each)]
+    whole = _drop_end(whole) if found.chunks and found.chunks[-1].byte_end < len(found.data) else whole
     demand(whole == [record for each in by_chunk for record in each], "read at once the records are others")

@@ -9,8 +9,9 @@ from core.codes import FileFailure, Rejection
 from core.errors import FileRefusedError
 from core.imports.report_files import build_reload_options
 from core.load_file.chunk_reader import read_chunk
-from core.load_file.dialect import MAX_HEADER_CHARACTERS, Opening, read_opening
+from core.load_file.dialect import Opening, read_opening
 from core.load_file.encoding import has_surrogates
+from core.load_file.file_signatures import MAX_HEADER_CHARACTERS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.options import MAX_COLUMNS, parse_options

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.cells.similar_ids import fold_id, fold_ids
 from core.checks.dates import check_date
 from core.checks.fact_columns import FactColumns
 from core.checks.facts import RowFacts
 from core.checks.findings import FactNames
-from core.checks.names import fold_id, fold_ids, fold_person
+from core.checks.names import fold_person
 from core.codes import CheckCode
 from core.load_file.rows import parse_row
 from tests.unit.core.file_reading import read_file

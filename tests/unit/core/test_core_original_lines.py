@@ -19,8 +19,8 @@ from core.imports.error_file import (
     format_records,
 )
 from core.imports.report_files import build_reload_options
-from core.load_file.dialect import MAX_HEADER_CHARACTERS, MAX_NAME_CHARACTERS
 from core.load_file.field_mapping import FIELDS, explain_columns
+from core.load_file.file_signatures import MAX_HEADER_CHARACTERS, MAX_NAME_CHARACTERS
 from core.load_file.options import MAX_COLUMNS
 from core.load_file.original_lines import find_original_line
 from core.load_file.rows import parse_row

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.errors import FileRefusedError
-from core.load_file.dialect import MAX_NAME_CHARACTERS
+from core.load_file.file_signatures import MAX_NAME_CHARACTERS
 from core.load_file.options import MAX_COLUMNS
 from tests.unit.core.file_reading import Reading, every, read_file
 

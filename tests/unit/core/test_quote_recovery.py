@@ -76,10 +76,13 @@ READ: dict[str, tuple[list[str], Cells]] = {
     "a bare CR after a damaged cell": (['1,"a\rb,c', "2,d,e"], [None, ["2", "d", "e"]]),
     "an empty quoted cell between damaged records": (
         ['1,"x', "2,b,c", '""', "3,d,e", '4,"f"g'],
-        [None, ["2", "b", "c"], [""], ["3", "d", "e"], None],
+        [None, ["2", "b", "c"], ["3", "d", "e"], None],
     ),
-    "an empty quoted cell and a space": (['"" ', "3,d,e"], [[""], ["3", "d", "e"]]),
+    "an empty quoted cell and a space": (['"" ', "3,d,e"], [["3", "d", "e"]]),
 }
+
+
+BLANK = b'\r\n\t\x0b\x0c ",'
 
 
 @pytest.mark.parametrize("name", READ)
@@ -132,9 +135,10 @@ def test_garbage_is_read_alike_whatever_the_blocks_and_chunks_and_each_character
     assert pieces.records == pieces.records_at_once() == whole.records
     at = whole.layout.body_start
     for record in whole.records:
-        assert raw[at : record.byte_start].strip(b"\r\n") == b""
+        # Blank rows are between the others.
+        assert raw[at : record.byte_start].strip(BLANK) == b""
         at = record.byte_start + record.byte_len
-    assert raw[at:].strip(b"\r\n") == b""
+    assert raw[at:].strip(BLANK) == b""
 
 
 @given(st.lists(st.lists(PIECES, max_size=4).map("".join), min_size=3, max_size=3))

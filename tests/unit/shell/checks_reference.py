@@ -12,6 +12,7 @@ from core.checks.facts import RowFacts
 from core.checks.findings import Finding
 from core.codes import CheckCode
 from shell.imports.checks.id_groups import CaseRow
+from tests.unit.shell.near_ids_reference import find_near_ids, fold
 
 Found = tuple[Any, ...]
 # What of a message is compared, by code; of the others only the code, the line and the id.
@@ -109,7 +110,14 @@ def is_outside(row: RowFacts, stating: RowFacts) -> bool:
 def find_expected(rows: Sequence[RowFacts], case: Sequence[CaseRow], in_case: Iterable[str]) -> Counter[Found]:
     """Return what the checks must find, each finding as `identify` gives it."""
     found: Counter[Found] = Counter()
-    for each in (_rows(rows), _families(rows), _parents(rows, set(in_case)), _groups(rows), _series(rows, case)):
+    for each in (
+        _rows(rows),
+        _families(rows),
+        _parents(rows, set(in_case)),
+        _groups(rows),
+        _series(rows, case),
+        find_near_ids(rows, case),
+    ):
         found.update(each)
     return found
 
@@ -179,10 +187,6 @@ def _cycles(left: dict[str, str], by_number: dict[str, RowFacts]) -> Iterator[Fo
         if left[path[-1]] == child:
             lines = ", ".join(map(str, sorted(by_number[number].line for number in path)))
             yield CheckCode.PARENT_CYCLE, by_number[child].line, child, lines
-
-
-def fold(number: str) -> str:
-    return re.sub(r"\d+", lambda digits: str(int(digits[0])), number.lower())
 
 
 def _groups(rows: Sequence[RowFacts]) -> Iterator[Found]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, text
 
 from core.checks.fact_columns import FactColumns
-from core.codes import Rejection, WarningCode
+from core.codes import CheckCode, Rejection, WarningCode
 from core.imports.check_updates import Updates, merge_updates
 from core.imports.chunk_facts import unpack_facts
 from core.imports.column_facts import ColumnFacts, merge_facts
@@ -106,6 +106,9 @@ class EndFindings:
             names = FactColumns.find(layout).names
             rows = find_file_findings(self._read_rows(index), self._read_case(), self._find_held, folder, names)
             for each in rows:
+                if each.code is CheckCode.ID_SIMILAR_IN_CASE and layout.load_mode.is_overlay:
+                    # Found with the rows, as the import finds it.
+                    continue
                 yield EndFinding(each.code.value, each.line, each.column, each.message, each.control_number)
             resolve_merged(index, self._import)
             yield from self._list_merged(index)

@@ -10,13 +10,14 @@ from heapq import nsmallest
 from itertools import chain
 from typing import NamedTuple
 
+from core.cells.keys import show_text
+from core.cells.similar_ids import describe_similar, fold_ids
 from core.checks.bates import read_range
 from core.checks.bates_sweep import CASE
 from core.checks.facts import CELL_END, escape, unescape
 from core.checks.families import FamilyRow, compare_with_parent
 from core.checks.findings import MAX_LISTED, FactNames, Finding, list_lines, warn
 from core.checks.limits import Limits
-from core.checks.names import fold_ids
 from core.codes import CheckCode
 from shell.imports.checks.bates_lines import format_entry
 from shell.imports.checks.row_spill import AS_PARENT, IN_CASE, IN_FILE, SpilledRows
@@ -54,6 +55,8 @@ class IdGroups:
         self._number, self._row, self._rest, self._range = "", 0, "", ""
         self._similar: list[int] = []
         self._similar_count = 0
+        # Of ids with the same form: the first row with one that the case lacks, and the first one that the file lacks.
+        self._new_row, self._held_number = 0, ""
 
     def find(self) -> Iterator[Finding]:
         """Yield the findings of all ids and parents, but for cycles."""
@@ -61,13 +64,12 @@ class IdGroups:
         for text in chain.from_iterable(self._rows.ids.read()):
             folded, number, kind, rest = text.split(CELL_END, 3)
             if number != self._number or folded != before:
-                if self._range:
-                    self._keep_range()
+                self._end_number()
                 self._number, self._row, self._range = number, 0, ""
             if folded != before:
-                if self._similar_count > 1:
-                    yield self._describe_similar()
+                yield from self._end_form()
                 before, self._similar, self._similar_count = folded, [], 0
+                self._new_row, self._held_number = 0, ""
             if kind == IN_FILE:
                 self._set_row(rest)
             elif kind == AS_PARENT:
@@ -77,12 +79,29 @@ class IdGroups:
         yield from self._end()
 
     def _end(self) -> Iterator[Finding]:
-        if self._range:
-            self._keep_range()
-        if self._similar_count > 1:
-            yield self._describe_similar()
+        self._end_number()
+        yield from self._end_form()
         yield from self._resolve()
         self._flush_case()
+
+    def _end_number(self) -> None:
+        if self._range:
+            self._keep_range()
+        if self._row and not self._range:
+            rows = [row for row in (self._new_row, self._row) if row]
+            self._new_row = min(rows, key=self._index.line)
+        if self._range and not self._row:
+            self._held_number = self._held_number or self._number
+
+    def _end_form(self) -> Iterator[Finding]:
+        """Yield the findings of ids that have the same form."""
+        if self._similar_count > 1:
+            yield self._describe_similar()
+        if self._new_row and self._held_number:
+            line, number = self._index.line(self._new_row), self._index.control_number(self._new_row)
+            found = describe_similar(show_text(number), show_text(self._held_number))
+            message = f"Line {line}: {found}. Find out whether they are one document; if so, correct the id."
+            yield warn(CheckCode.ID_SIMILAR_IN_CASE, line, self._names.control_number, message, number)
 
     def _keep_range(self) -> None:
         """Keep the numbers of a document that the file does not have."""
@@ -111,7 +130,8 @@ class IdGroups:
         lines = list_lines(map(self._index.line, rows), self._similar_count)
         examples = ", ".join(map(self._index.control_number, rows[:3]))
         message = (
-            f"Line {self._index.line(rows[0])}: {self._similar_count} ids differ only in case, spaces or zero padding,"
+            f"Line {self._index.line(rows[0])}: {self._similar_count} ids differ only in case, spaces, unseen signs or"
+            " zero padding,"
             f" such as {examples}; lines {lines}. Find out whether they are one document."
         )
         first, column = rows[0], self._names.control_number

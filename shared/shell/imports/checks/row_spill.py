@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.cells.similar_ids import fold_ids
 from core.checks.bates import BatesRange, describe_numbers, describe_pages, describe_statement, read_range
 from core.checks.bates_sweep import DOCUMENT, FAMILY_MEMBER
 from core.checks.facts import CELL_END, RowFacts
 from core.checks.families import describe_outside, find_position, is_outside, read_statement
 from core.checks.findings import FactNames, Finding
 from core.checks.limits import Limits
-from core.checks.names import fold_ids
 from shell.imports.checks.bates_lines import format_entry
 from shell.imports.checks.external_sort import ExternalSort
 from shell.imports.checks.row_index import RowIndex

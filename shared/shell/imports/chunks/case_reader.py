@@ -12,6 +12,7 @@ from itertools import repeat
 from sqlalchemy.orm import Session
 
 from core.imports.column_facts import ColumnFacts
+from core.load_file.layout import Layout
 from core.load_mode import Blanks, LoadMode
 from core.statuses import ImportStatus
 from shell.db.session import session
@@ -20,6 +21,7 @@ from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import LoadedChunk
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.columnar_rows import ColumnarRows
+from shell.imports.chunks.earlier_keys import choose_keys, read_earlier_keys
 from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, may_hold
 from shell.imports.chunks.file_links import link_rows
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -30,17 +32,40 @@ def read_case(
     loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[StorableRow], facts: ColumnFacts
 ) -> ChunkInput:
     """Return the rows of a chunk in file order, with the exhibits, files and names that exist."""
-    numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
+    earlier = read_earlier_keys(loaded, others)
+    rows = (*(row for row in others if not row.errors), *earlier.values())
+    numbers = [*columnar.numbers, *(str(row.control_number) for row in rows)]
     with session() as reading:
         held = _find_held(reading, loaded.import_record.case_id, numbers, loaded.layout.load_mode)
-        rows = [*_build_rows(loaded, columnar, held), *others]
+        others = choose_keys(others, earlier, held)
+        found = _drop_later_names(loaded.layout, held, [*_build_rows(loaded, columnar, held), *others])
         if others:
-            rows.sort(key=lambda row: row.source.line_no)
+            found.sort(key=lambda row: row.source.line_no)
         in_volume = loaded.import_record.volume_id is not None
-        rows, files = link_rows(reading, loaded.import_record, loaded.layout, rows) if in_volume else (rows, None)
-        chunk_input = ChunkInput(loaded, rows, held, files, facts)
+        linked, files = link_rows(reading, loaded.import_record, loaded.layout, found) if in_volume else (found, None)
+        chunk_input = ChunkInput(loaded, linked, held, files, facts)
         chunk_input.find_names(reading)
     return chunk_input
+
+
+def _drop_later_names(layout: Layout, held: Mapping[str, StoredExhibit], rows: list[StorableRow]) -> list[StorableRow]:
+    """Return the rows without the names of columns that earlier versions read as properties, if the case has them.
+
+    A document that such a version stored has no link to them, and its row is unchanged all the same.
+    """
+    if not layout.later_names or not held or layout.load_mode.is_overlay:
+        return rows
+    return [_drop_names(row, layout.later_names) if _is_held(row, held) else row for row in rows]
+
+
+def _is_held(row: StorableRow, held: Mapping[str, StoredExhibit]) -> bool:
+    number = str(row.control_number)
+    return number in held and row.is_equal(held[number].row_hash)
+
+
+def _drop_names(row: StorableRow, columns: frozenset[str]) -> StorableRow:
+    custodians = [name for name in row.custodians if name.column not in columns]
+    return row._replace(custodians=custodians, tags=[name for name in row.tags if name.column not in columns])
 
 
 def _find_held(
@@ -62,14 +87,17 @@ def _build_rows(
     ones never do: it fills what the versions that computed them did not store.
     """
     is_check, load_mode = loaded.import_record.status == ImportStatus.CHECKING, loaded.layout.load_mode
-    earlier = repeat(()) if load_mode.is_overlay else columnar.earlier_hashes
+    compares_earlier = bool(held) and not load_mode.is_overlay
+    earlier = columnar.earlier_hashes if compares_earlier else repeat(())
     with_values = (
         is_check
         or loaded.import_record.volume_id is not None
         or (load_mode.is_overlay and load_mode.blanks is Blanks.CLEAR)
         or any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes, earlier))
     )
-    return columnar.build_rows(with_values=with_values, with_properties=bool(held) or not is_check)
+    return columnar.build_rows(
+        with_values=with_values, with_properties=bool(held) or not is_check, with_earlier=compares_earlier
+    )
 
 
 def _is_new_or_differs(

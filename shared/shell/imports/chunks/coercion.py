@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.codes import Rejection
@@ -20,7 +21,7 @@ from core.load_file.date_columns import RowDates
 from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
-from core.load_file.rows import Name, Row, RowError, ValueChange
+from core.load_file.rows import Name, Row, RowError, ValueChange, parse_row
 from shell.db.column_limits import Limits, column_limits
 from shell.utils.data_sanitizer import coerce_text
 from shell.utils.document_properties import coerce_properties
@@ -110,6 +111,8 @@ class RowCoercer:
         keys = [row.values.get(key) for key in KEYS[1:]]
         document_date, *dates = format_dates(row.dates)
         digest, earlier = self._compute_hashes(row, document_date, dates)
+        if self.earlier:
+            earlier += self.earlier.hash_record(row.source)
         texts = [self._coerce_text(row, field_name) for field_name in TEXTS]
         content = [row.control_number, *keys, *texts, document_date, self._coerce_properties(row)]
         details = (*dates, row.dates.source, row.dates.precisions)
@@ -117,6 +120,19 @@ class RowCoercer:
         values = (self.case_id, *content, *details, digest, *place)
         names = (row.custodians, row.tags)
         return StorableRow(row.source, row.control_number, *names, (), row.changes, digest, values, earlier)
+
+    @cached_property
+    def earlier(self) -> RowCoercer | None:
+        """What converts the rows as versions did that knew fewer names of columns; None if all of them are known."""
+        layout = self.layout.earlier
+        return replace(self, layout=layout) if layout else None
+
+    def hash_record(self, record: SourceRecord) -> tuple[bytes, ...]:
+        """Return the row hash of a record that has no errors, and the earlier ones."""
+        row = parse_row(record, self.layout)
+        date, *dates = format_dates(row.dates)
+        digest, earlier = self._compute_hashes(row, date, dates)
+        return digest, *earlier
 
     def _compute_hashes(
         self, row: Row, date: str | None, dates: Sequence[str | None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, repeat
 from json.encoder import encode_basestring, encode_basestring_ascii
 from operator import itemgetter
@@ -61,18 +62,37 @@ class ColumnarRows:
         ]
         self.numbers = self._keys.get(get_id_field(self._layout.fields), ())
         self._resolve_family()
-        self.hashes, self.earlier_hashes = self._compute_hashes()
+        self.hashes, self._own_earlier = self._compute_hashes()
 
     def list_cells(self) -> ColumnCells:
         """Return the records by column, with the notes of their dates."""
         return ColumnCells([record.line_no for record in self._records], self._columns, self._dates.notes)
 
-    def build_rows(self, *, with_values: bool, with_properties: bool) -> Iterator[StorableRow]:
-        """Yield the rows in the order of the records, without `values` or the properties in them if not needed."""
+    @cached_property
+    def earlier_hashes(self) -> Iterable[tuple[bytes, ...]]:
+        """The earlier row hashes of each row."""
+        coercer = self._coercer.earlier
+        if coercer is None or not self._records:
+            return self._own_earlier
+        columnar, others = columnar_rows(self._records, coercer)
+        found = {row.source.line_no: (row.row_hash, *row.earlier_hashes) for row in columnar.build_hashes()}
+        found |= {record.line_no: coercer.hash_record(record) for record in others}
+        hashes = [found[record.line_no] for record in self._records]
+        return [(*own, *more) for own, more in zip(self._own_earlier, hashes, strict=False)]
+
+    def build_hashes(self) -> Iterator[StorableRow]:
+        """Yield the rows with their hashes alone."""
+        return self.build_rows(with_values=False, with_properties=False)
+
+    def build_rows(
+        self, *, with_values: bool, with_properties: bool, with_earlier: bool = True
+    ) -> Iterator[StorableRow]:
+        """Yield the rows in the order of the records, without `values`, properties or earlier hashes if not needed."""
+        earlier = self.earlier_hashes if with_earlier else repeat(())
         return map(
             StorableRow,
             *(self._records, self.numbers, self._names("custodians"), self._names("tags"), repeat(()), repeat(())),
-            *(self.hashes, self._values(with_properties) if with_values else repeat(()), self.earlier_hashes),
+            *(self.hashes, self._values(with_properties) if with_values else repeat(()), earlier),
         )
 
     def _fields(self) -> Iterator[tuple[str | None, str, Column]]:

@@ -77,7 +77,7 @@ def _find_differences(layout: Layout, ours: Mapping[str, Any], theirs: Mapping[A
     fields = _FIELDS if theirs["date_precision"] is None else (*_FIELDS, *EVENT_DATES)
     pairs = {layout.titles.get(field, field): (_text(ours[field]), _text(theirs[field])) for field in fields}
     here, there = _parse(ours["document_properties"]), dict(_parse(theirs["document_properties"]))
-    for field, index in layout.later_texts:
+    for field, index in layout.moved_texts:
         # So is a text of which they made a property.
         name = layout.names[index]
         if theirs[field] is None and name in there:

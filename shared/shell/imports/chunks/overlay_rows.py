@@ -6,7 +6,7 @@ for a check without. Reading is bounded: the exhibits of a chunk can take 64 KB 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy.orm import Session
@@ -35,6 +35,7 @@ from shell.imports.chunks.comparison import CHANGED_MEANWHILE
 from shell.imports.chunks.conflicts import REMOVED_MEANWHILE
 from shell.imports.chunks.overlay_values import ValueChanges, compare_values, list_stated
 from shell.imports.chunks.results import RowResults
+from shell.imports.chunks.similar_ids import describe_near_miss, find_similar_ids, warn_of_similar
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.document_properties import PropertyChange
 
@@ -81,15 +82,16 @@ class ChunkOverlay:
         keys = {str(row.control_number) for row in self._input.valid}
         found = find_by_key(transaction, self._input.import_record.case_id, self._key, keys - held.keys())
         targets: list[tuple[StorableRow, int]] = []
+        similar = self._find_similar(transaction, keys - held.keys() - found.keys())
         for row in self._input.valid:
             key = str(row.control_number)
             exhibits = found.get(key, [])
             if key in held or len(exhibits) == 1:
                 targets.append((row, held[key] if key in held else exhibits[0].id))
             elif not exhibits and self._input.layout.load_mode.creates:
-                self.new.append(row)
+                self.new.append(warn_of_similar(row, similar[key], self._column) if key in similar else row)
             else:
-                self._results.rejected.append((row, [self._describe(row, exhibits)]))
+                self._results.rejected.append((row, [self._describe(key, exhibits, similar)]))
         current = {each.id: each for exhibits in found.values() for each in exhibits}
         if locked:
             current = self._lock(transaction, targets)
@@ -113,16 +115,27 @@ class ChunkOverlay:
                 raise ConflictError(CHANGED_MEANWHILE)
         return current
 
-    def _describe(self, row: StorableRow, exhibits: Sequence[KeyedExhibit]) -> RowError:
+    def _find_similar(self, transaction: Session, keys: Collection[str]) -> Mapping[str, str]:
+        """Return the control numbers of the case that resemble keys which it lacks."""
+        if self._key is not OverlayKey.CONTROL_NUMBER or not keys:
+            return {}
+        return find_similar_ids(transaction, self._input.import_record.case_id, self._input.import_record.id, keys)
+
+    @property
+    def _column(self) -> str | None:
         titles = self._input.layout.titles
-        column = titles.get(self._key.value) or titles.get("bates_begin")
+        return titles.get(self._key.value) or titles.get("bates_begin")
+
+    def _describe(self, key: str, exhibits: Sequence[KeyedExhibit], similar: Mapping[str, str]) -> RowError:
         if exhibits:
             message = describe_shared_number([exhibit.control_number for exhibit in exhibits], len(exhibits))
-            return RowError(Rejection.AMBIGUOUS_KEY, column, f"{message} Overlay them by control number.")
+            return RowError(Rejection.AMBIGUOUS_KEY, self._column, f"{message} Overlay them by control number.")
+        if key in similar:
+            return RowError(Rejection.NOT_IN_CASE, self._column, describe_near_miss(key, similar[key]))
         message = "The case has no document with this"
         name = "begin Bates number" if self._key is OverlayKey.BATES_BEGIN else "id"
         advice = "Correct it, or use append_overlay" if self._key is OverlayKey.CONTROL_NUMBER else "Correct it"
-        return RowError(Rejection.NOT_IN_CASE, column, f"{message} {name}. {advice}.")
+        return RowError(Rejection.NOT_IN_CASE, self._column, f"{message} {name}. {advice}.")
 
     def decide(
         self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from core.cells.keys import has_order_mark, is_odd_key, is_odd_name, may_be_odd
 from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.encoding import REPLACEMENT
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
@@ -104,6 +105,7 @@ class RegularRecords:
     def _find_irregular_of_field(self, field: str | None, column: Column, text: str) -> Iterator[int]:
         if field in KEYS or field in TEXTS:
             yield from self._find_too_long(column, str(field))
+        yield from self._find_odd(field, column, text)
         if field in KEYS and any(map(text.__contains__, ASCII_WHITESPACE)):
             yield from _indexes(column, lambda cell: cell != cell.strip(ASCII_WHITESPACE))
         if field == get_id_field(self.layout.fields) and ("" in column or has_line_break(text)):
@@ -114,6 +116,17 @@ class RegularRecords:
             yield from self._find_too_long(column, "parent_control_number")
         if field == ORIGINAL_LINE:
             yield from _indexes(column, lambda cell: not is_line_cell(cell))
+
+    def _find_odd(self, field: str | None, column: Column, text: str) -> Iterator[int]:
+        """Yield the indexes of keys and names with odd characters, and of keys as spreadsheets write them."""
+        if not self.layout.judges_keys:
+            return
+        if (field in KEYS or field == "family_begin") and may_be_odd(text):
+            yield from _indexes(column, is_odd_key)
+        elif field in MULTI_COLUMN_FIELDS and not (text.isascii() and text.isprintable()):
+            yield from _indexes_of(column, {cell for cell in set(column) if is_odd_name(cell)})
+        elif field == "file_name" and has_order_mark(text):
+            yield from _indexes(column, has_order_mark)
 
     def _find_too_long(self, column: Column, field: str) -> Iterator[int]:
         """Yield the indexes of cells that may be too long for the field's column."""

@@ -64,7 +64,8 @@ class Split:
         self.layout: Layout
         self.date_orders: dict[str, DateOrder | None] = {}
         self.date_lines: dict[str, dict[str, list[int]]] = {}
-        self.repeated_headers = self.byte_order_marks = LineCount()
+        self.repeated_headers = self.byte_order_marks = self.blank_rows = LineCount()
+        self.nul_count = 0
         self.first_utf8_line = 0
         self.saved_encoding: str | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="split-")
@@ -86,6 +87,7 @@ class Split:
         if self.rows_seen == 0:
             yield WarningCode.NO_ROWS, None, "the file has a header and no rows"
         yield from self._list_joins()
+        yield from self._list_skipped()
         yield from self._list_date_orders()
         if self.saved_encoding:
             yield WarningCode.ERROR_FILE_ENCODING, None, self.saved_encoding
@@ -105,6 +107,16 @@ class Split:
                 message = f"the dates show different orders of day, month and year{lines}"
                 message += "; those with the year last are read month first"
                 yield WarningCode.MIXED_DATE_ORDER, name, f"{message}. {_ORDER_ADVICE}"
+
+    def _list_skipped(self) -> Iterator[FileWarning]:
+        """Yield the warnings about what is not a row."""
+        if self.blank_rows.count:
+            message = f"{self.blank_rows.count} rows have no value in any cell and were skipped"
+            lines = f"{message}: {self.blank_rows.list_lines()}"
+            yield WarningCode.BLANK_ROWS, None, f"{lines}. If documents are missing, export the file again."
+        if self.nul_count:
+            message = f"The file ends with {self.nul_count} NUL characters, which were not read as a row"
+            yield WarningCode.NUL_PADDING, None, f"{message}. Check that its last rows are the last ones of the export."
 
     def _list_joins(self) -> Iterator[FileWarning]:
         """Yield the warnings about a file that was put together from several ones."""
@@ -161,6 +173,7 @@ def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions, check
 def _take_findings(split: Split, splitter: Splitter, options: ImportOptions) -> None:
     split.chunk_count, split.rows_seen, split.sha256 = splitter.chunk_count, splitter.rows_seen, splitter.sha256
     split.repeated_headers, split.byte_order_marks = splitter.repeated_headers, splitter.byte_order_marks
+    split.blank_rows, split.nul_count = splitter.blank_rows, splitter.nul_count
     split.layout = splitter.build_layout(options)
     _refuse_unread_rest(split)
     orders = splitter.date_orders.items()
