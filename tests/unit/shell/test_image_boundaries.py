@@ -28,7 +28,7 @@ from tests.support.imports.image_file_reference import Bounds, read_whole
 
 # Each file is read with its commands in three places.
 ORDERS = 3
-FILES = 200
+FILES = 120
 MANY_FILES = int(os.environ.get("BOUNDARY_FILES", "20000")) // ORDERS
 ENCODINGS = ("ascii", "utf-8-sig", "cp1252", "utf-16")
 # Key, code and keys of the pages of a document.
