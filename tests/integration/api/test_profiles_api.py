@@ -270,12 +270,10 @@ def test_a_preview_takes_formats_and_separators_and_a_profile_keeps_them(world: 
     assert [each["code"] for each in ADA.get(path).json["warnings"]] == ["COLUMN_WITHOUT_EFFECT", "OTHER_SEPARATOR"]
     formats = quote('{"date_sent": "excel"}')
     stated = ADA.get(f"{path}?dateFormat={formats}&multiValueSeparator=pipe").json
-    values = [column["samples"][0]["value"] for column in stated["columns"][1:]]
-    assert (stated["warnings"], values) == ([], ["2001-05-21 00:00:00", ["Ann", "Bob"]])
+    assert (stated["warnings"], stated["columns"][2]["samples"][0]["value"]) == ([], ["Ann", "Bob"])
     assert ADA.get(f"{path}?dateFormat=[]").status == 400
     options = {"dateFormat": {"date_sent": "excel"}, "multiValueSeparator": "|", "nestedSeparator": "/"}
-    kept = create("signs", options=options)["options"]
-    assert {name: kept[name] for name in options} == options
+    assert create("signs", options=options)["options"].items() >= options.items()
     assert ADA.get(f"{path}?profile=signs").json["warnings"] == []
 
 
