@@ -82,8 +82,8 @@ exhibit_ingest.catalog: exhibit_ingest local.errors core core.contracts core.imp
   shell.exhibits shell.imports shell.db shell.settings
 exhibit_ingest.undo: exhibit_ingest local.errors local.private_files
 exhibit_ingest.volumes: exhibit_ingest core.errors core.volumes local.errors local.private_files
-exhibit_ingest.preview: exhibit_ingest core core.imports.preview core.imports.findings core.load_file
-  core.image_load_file shell.db.column_limits shell.imports.chunks.preview_rows
+exhibit_ingest.preview: exhibit_ingest exhibit_ingest.volumes core core.imports.preview core.imports.findings
+  core.load_file core.volumes core.image_load_file shell.db.column_limits shell.imports.chunks.preview_rows
 exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
   exhibit_ingest.volumes local.stack local.gateway local.lambda_runtime local.services RESOURCES
   core core.imports core.load_file samples

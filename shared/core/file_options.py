@@ -107,8 +107,8 @@ def _parse_add_prefix(value: object) -> str | None:
     segments = value.replace("\\", "/").split("/") if isinstance(value, str) else []
     if not _is_text(value) or ".." in segments or ":" in segments[0] or not any(map(str.strip, segments)):
         raise _refuse(
-            f"Option 'add_prefix' is {ascii(value)[:200]}. It must be a folder of the volume, such as VOL001, without a "
-            f"drive and without '..', of at most {MAX_PREFIX_CHARACTERS:,} characters."
+            f"Option 'add_prefix' is {ascii(value)[:200]}. It must be a folder of the volume, such as VOL001, without "
+            f"a drive and without '..', of at most {MAX_PREFIX_CHARACTERS:,} characters."
         )
     return str(value)
 

@@ -8,9 +8,6 @@ from pydantic import Field
 
 from core.contracts.common import ResponseModel
 
-NamedKind = Literal["native", "text", "image"]
-NAMED_KINDS: tuple[NamedKind, ...] = ("native", "text", "image")
-
 
 class FoundByRule(ResponseModel):
     """The paths that a rule found, with the first of them."""
@@ -33,7 +30,7 @@ class PathOptions(ResponseModel):
 class PathFigures(ResponseModel):
     """How the paths of one kind of files were found, of the rows and pages that are in the case, or would be."""
 
-    kind: NamedKind
+    kind: Literal["native", "text", "image"]
     found: int
     found_by_rule: list[FoundByRule] = Field(description="The rules that found files, those with most files first.")
     missing: int = Field(description="Paths without a file: missing, refused or ambiguous.")

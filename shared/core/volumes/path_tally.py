@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from core.load_file.encoding import replace_surrogates
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.volumes.path_guesses import count_shared
-from core.volumes.paths import MAX_SHOWN, Elsewhere, PathError, PathRule, Resolved, split_path
+from core.volumes.paths import MAX_SHOWN, Elsewhere, PathError, Resolved, split_path
 
 MAX_REPAIRS = 10
+KINDS = ("native", "text", "image")
 
 
 class Example(NamedTuple):
@@ -150,7 +151,23 @@ def _shorten(text: str) -> str:
     return replace_surrogates(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}...")
 
 
-def list_by_rule(tally: KindTally) -> Iterator[tuple[PathRule, int, Example]]:
-    """Yield what each rule found, the most first."""
-    ranked = sorted(tally.found.items(), key=lambda one: (-one[1][0], one[0]))
-    yield from ((PathRule(rule), count, example) for rule, (count, example) in ranked)
+def list_figures(tally: PathTally) -> list[dict[str, Any]]:
+    """Return what was found of each kind, with the members of `core.contracts.paths.PathFigures`."""
+    return [_describe(kind, tally.kinds[kind]) for kind in KINDS if kind in tally.kinds]
+
+
+def _describe(kind: str, tally: KindTally) -> dict[str, Any]:
+    by_rule = [
+        {"rule": rule, "files": count, "line": example.line_no, "path": example.text, "file": example.path}
+        for rule, (count, example) in sorted(tally.found.items(), key=lambda one: (-one[1][0], one[0]))
+    ]
+    repair = tally.find_main_repair()
+    return {
+        "kind": kind,
+        "found": sum(count for count, _ in tally.found.values()),
+        "found_by_rule": by_rule,
+        "missing": tally.missing,
+        "elsewhere": tally.elsewhere,
+        "first_missing": tally.first_missing and tally.first_missing.text,
+        "advice": repair and {name: value or None for name, value in repair._asdict().items()},
+    }

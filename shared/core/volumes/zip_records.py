@@ -5,9 +5,10 @@ archive that two readers could understand differently is refused: records that c
 directory that does not fill the place before its end. Not checked here: names and what they lead to, see
 `zip_directory`. Records: PKWARE APPNOTE.TXT 6.3.10, sections 4.3.12 to 4.3.16, 4.5.3.
 
-Supported: data before the archive, which moves all offsets; up to 65,535 bytes after it, which are not read, as Info-ZIP
-and Python's zipfile allow; more than 65,535 entries without Zip64: the count is modulo 65,536, as macOS writes it, or
-65,535, as others do. Refused: archives in several parts.
+Supported: data before the archive, which moves all offsets; or up to 65,535 bytes after it, which are not read, as in
+Info-ZIP and Python's zipfile; more than 65,535 entries without Zip64: the count is modulo 65,536, as macOS writes it,
+or 65,535, as others do. Refused: archives in several parts; data before and after the archive, because that is also
+what remains of a zip that is cut off after an archive inside it.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ def find_directory(read: Read, size: int) -> DirectoryPlace:
     if disk or directory_disk or entries_here != entries:
         raise refuse_damaged(_PART)
     start = end - directory_size
-    if start < offset:
+    is_followed = tail_start + at + _END.size + record[-1] < size
+    if start < offset or (is_followed and start != offset):
         raise refuse_damaged("The zip is cut off, or its directory is not where its end says. Make the zip again.")
     return DirectoryPlace(start, end, entries, start - offset, is_zip64)
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.contracts.paths import NAMED_KINDS, FoundByRule, NamedKind, PathFigures, PathOptions
-from core.volumes.path_tally import KindTally, PathTally, Repair, list_by_rule, unite_all
+from core.contracts.paths import PathFigures
+from core.volumes.path_tally import PathTally, list_figures, unite_all
 from shell.db.session import session
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -47,32 +47,7 @@ def read_path_figures(reading: Session, import_id: int) -> list[PathFigures] | N
     stored = reading.execute(_WHOLE, {"import_id": import_id}).scalar()
     if not stored:
         return None
-    kinds = PathTally.from_json(stored).kinds
-    return [_describe(kind, kinds[kind]) for kind in NAMED_KINDS if kind in kinds]
-
-
-def _describe(kind: NamedKind, tally: KindTally) -> PathFigures:
-    by_rule = [
-        FoundByRule(rule=int(rule), files=count, line=example.line_no, path=example.text, file=example.path)
-        for rule, count, example in list_by_rule(tally)
-    ]
-    return PathFigures(
-        kind=kind,
-        found=sum(each.files for each in by_rule),
-        found_by_rule=by_rule,
-        missing=tally.missing,
-        elsewhere=tally.elsewhere,
-        first_missing=tally.first_missing and tally.first_missing.text,
-        advice=_build_advice(tally.find_main_repair()),
-    )
-
-
-def _build_advice(repair: Repair | None) -> PathOptions | None:
-    if repair is None:
-        return None
-    return PathOptions(
-        strip_prefix=repair.strip_prefix or None, add_prefix=repair.add_prefix or None, files=repair.files
-    )
+    return [PathFigures.model_validate(each) for each in list_figures(PathTally.from_json(stored))]
 
 
 def _list_stored(import_id: int) -> Iterator[str]:
