@@ -35,7 +35,7 @@ class FolderSurvey:
     def add(self, path: str) -> None:
         """Add the folders of a file."""
         folder = path.rpartition("/")[0]
-        if folder == self._last:
+        if folder in ("", self._last):
             return
         self._last, parent = folder, ""
         for name in folder.split("/")[:MAX_DEPTH]:

@@ -224,7 +224,8 @@ def resolve(
 
 def find_exact(candidates: Iterable[Candidate], files_by_hash: Mapping[bytes, Sequence[File]]) -> list[File]:
     """Return the files whose paths are those of the candidates."""
-    return [file for each in candidates for file in files_by_hash.get(each.hash, ()) if file.path == each.path]
+    named = (file for each in candidates for file in files_by_hash.get(each.hash, ()) if file.path == each.path)
+    return list({file.path: file for file in named}.values())
 
 
 def find_folded(candidate: Candidate, files_by_hash: Mapping[bytes, Sequence[File]]) -> list[File]:

@@ -169,7 +169,7 @@ def _refuse_other(head: bytes) -> VolumeRefusedError:
     """Return the error about a file without an end record, which may be an archive of another kind."""
     if kind := find_archive_kind(head):
         return refuse_damaged(f"The file is {kind}, not a zip. Unpack it and send the folder, or make a zip of it.")
-    return refuse_damaged("The file is not a zip, or is cut off. Upload it again, or make the zip again.")
+    return refuse_damaged("The file is not a zip, or is cut off. Make the zip again.")
 
 
 def _read_end64(read: Read, locator: tuple[int, ...], locator_at: int) -> tuple[int, tuple[int, ...]]:
