@@ -16,7 +16,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from itertools import groupby
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from core.codes import VolumeCode
@@ -167,20 +166,19 @@ def list_candidates(
     if isinstance(read, PathError):
         return read
     segments, rule = read
-    base, folder, added = split_path(root), split_path(load_file_folder), split_path(add_prefix or "")
+    base, folder = split_path(root), split_path(load_file_folder)
     names = {fold_path(name) for name in (volume_name, *base[-1:]) if name}
     below = segments[1:] if segments and fold_path(segments[0]) in names else []
     readings = [
-        *(
-            [([*base, *added], segments, PathRule.ADDED_PREFIX), (added, segments, PathRule.ADDED_PREFIX)]
-            if added
-            else []
-        ),
         (base, segments, rule),
         (base, below, PathRule.VOLUME_NAME),
         (folder, segments, PathRule.LOAD_FILE_FOLDER),
     ]
-    return build_candidates(readings)
+    if add_prefix is None:
+        return build_candidates(readings)
+    added = split_path(add_prefix)
+    starts = ([*base, *added], added)
+    return build_candidates([*((start, segments, PathRule.ADDED_PREFIX) for start in starts), *readings])
 
 
 def build_candidates(readings: Iterable[tuple[Sequence[str], Sequence[str], PathRule]]) -> list[Candidate]:
@@ -209,10 +207,10 @@ def resolve(
     Returns a PathError with PATH_AMBIGUOUS if several files have the folded path and none has the path itself, or if
     one rule finds two files.
     """
-    for rule, readings in groupby(candidates, key=lambda candidate: candidate.rule):
-        exact = find_exact(list(readings), files_by_hash)
-        if exact:
-            return Resolved(exact[0], rule) if len(exact) == 1 else describe_two_files(exact)
+    for candidate in candidates:
+        for file in files_by_hash.get(candidate.hash, ()):
+            if file.path == candidate.path:
+                return _resolve_exact(file, candidate.rule, candidates, files_by_hash)
     for candidate in candidates:
         similar = find_folded(candidate, files_by_hash)
         if len(similar) == 1:
@@ -220,6 +218,17 @@ def resolve(
         if similar:
             return _describe_ambiguity(len(similar))
     return None
+
+
+def _resolve_exact(
+    file: File, rule: PathRule, candidates: Sequence[Candidate], files_by_hash: Mapping[bytes, Sequence[File]]
+) -> Resolved[File] | PathError:
+    """Return the first file that a rule finds, unless it is the one that has two readings, and both are files."""
+    if rule is PathRule.ADDED_PREFIX:
+        found = find_exact([each for each in candidates if each.rule is rule], files_by_hash)
+        if len(found) > 1:
+            return describe_two_files(found)
+    return Resolved(file, rule)
 
 
 def find_exact(candidates: Iterable[Candidate], files_by_hash: Mapping[bytes, Sequence[File]]) -> list[File]:

@@ -12,7 +12,7 @@ from core.statuses import ChunkStatus
 from core.volumes.documents import NamedDocument
 from core.volumes.path_guesses import NamedPath
 from core.volumes.path_tally import PathTally
-from shell.imports.chunks.results import MAX_COLUMN_CHARACTERS, MAX_MESSAGE_CHARACTERS
+from shell.imports.chunks.results import MAX_COLUMN_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_ORIGINAL_BYTES
 from shell.imports.images.decisions import ImageResults, describe_key
 from shell.imports.images.documents import ReadDocument
 from shell.imports.images.reader import ImageChunk
@@ -38,7 +38,10 @@ def build_warnings(images: ImageChunk, results: ImageResults) -> Iterator[Warnin
     """Yield a row for each warning about documents that have their pages."""
     for line_no, seq, change, key in _list_warnings(results):
         where = (images.import_record.id, line_no, seq, images.chunk.chunk_no, change.column, change.code.value)
-        yield WarningRow(*where, change.message[:MAX_MESSAGE_CHARACTERS], key)
+        original = None if change.original is None else change.original.encode("utf-8", "surrogatepass")
+        kept = original if original is not None and len(original) <= MAX_ORIGINAL_BYTES else None
+        size = None if original is None else len(original)
+        yield WarningRow(*where, change.message[:MAX_MESSAGE_CHARACTERS], key, kept, size)
 
 
 def build_findings(images: ImageChunk, results: ImageResults) -> Iterator[FindingRow]:
