@@ -33,6 +33,11 @@ COLUMNS = (
 ADD_INDEX = """
     ALTER TABLE volume_files ADD INDEX ix_volume_files_name (volume_id, name_hash), ALGORITHM=INPLACE, LOCK=NONE
 """
+# Only the comment is another one.
+SET_COMMENT = """
+    ALTER TABLE exhibit_files MODIFY rule SMALLINT NOT NULL
+      COMMENT 'The rule by which it was found, from 2 to 9, or 0; docs/volumes.md lists all'
+"""
 
 
 def upgrade() -> None:
@@ -43,3 +48,4 @@ def upgrade() -> None:
             op.execute(f"ALTER TABLE {table} ADD COLUMN {column} COMMENT '{comment}', ALGORITHM=INSTANT")
     if "ix_volume_files_name" not in {each["name"] for each in inspector.get_indexes("volume_files")}:
         op.execute(ADD_INDEX)
+    op.execute(SET_COMMENT)
