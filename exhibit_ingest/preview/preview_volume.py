@@ -13,14 +13,14 @@ from core.volumes.path_tally import list_figures
 from exhibit_ingest.preview.volume_paths import tally_volume
 from exhibit_ingest.printable import shorten_printable
 from exhibit_ingest.volumes.arguments import name_arguments
-from exhibit_ingest.volumes.path_lines import describe_paths
+from exhibit_ingest.volumes.path_lines import describe_archives, describe_paths
 from local.errors import LocalError
 
 
 def preview_volume(source: Path, options: dict[str, Any], settings: Mapping[str, str], *, as_json: bool) -> bool:
     """Print how the paths of the volume are found, or why it cannot be imported; return whether it can."""
     try:
-        tally, load_files = tally_volume(source, options, settings)
+        tally, load_files, archives = tally_volume(source, options, settings)
     except FileRefusedError as refused:
         return _print_error(source, str(refused.code), name_arguments(str(refused)), as_json=as_json)
     except (InvalidInputError, LocalError) as invalid:
@@ -31,7 +31,7 @@ def preview_volume(source: Path, options: dict[str, Any], settings: Mapping[str,
         print(json.dumps({"file": str(source), "preview": found, "error": None}, ensure_ascii=False, indent=2))
         return True
     print(f"{shorten_printable(source.name, 100)}: {', '.join(shorten_printable(each, 200) for each in load_files)}")
-    for line in describe_paths(paths, is_imported=False, with_all=True):
+    for line in (*describe_paths(paths, is_imported=False, with_all=True), *describe_archives(paths, archives)):
         print(line)
     if not paths:
         print("The load files name no file.")

@@ -22,6 +22,7 @@ from core.load_file.dialect import HEAD_BYTES, read_head, read_opening
 from core.load_file.options import ImportOptions, parse_options
 from core.load_file.rows import parse_row
 from core.load_file.splitter import Splitter
+from core.volumes.archives import list_top_archives
 from core.volumes.discovery import discover_files
 from core.volumes.folders import FolderSurvey
 from core.volumes.inflate import EntryReader
@@ -96,8 +97,16 @@ class _Lookup:
         return place.choose_elsewhere(named, paths) if len(paths) <= _MAX_PLACES else None
 
 
-def tally_volume(source: Path, document: dict[str, Any], settings: Mapping[str, str]) -> tuple[PathTally, list[str]]:
-    """Return how the paths of the volume's load files are found, and the paths of these.
+class VolumePaths(NamedTuple):
+    """How the paths of a volume's load files are found, the paths of these, and the first archives at its top."""
+
+    tally: PathTally
+    load_files: list[str]
+    archives: list[str]
+
+
+def tally_volume(source: Path, document: dict[str, Any], settings: Mapping[str, str]) -> VolumePaths:
+    """Return how the paths of the volume's load files are found.
 
     `document` are the options, `settings` members of the request to import a volume. Raises FileRefusedError for a
     volume or load file that is refused, InvalidInputError, LocalError, and OSError for a file that cannot be read.
@@ -117,7 +126,7 @@ def tally_volume(source: Path, document: dict[str, Any], settings: Mapping[str, 
             with volume.open(path) as opened:
                 for kind, line_no, named in list_paths(opened, volume.sizes[path], options):
                     tally.add(kind, line_no, named.text, lookup.find(place, named))
-    return tally, [path for path in found[:2] if path]
+    return VolumePaths(tally, [path for path in found[:2] if path], list_top_archives(volume.sizes))
 
 
 def _list_row_paths(opened: Any, size: int, options: ImportOptions) -> Iterator[tuple[str, int, NamedPath]]:

@@ -38,6 +38,13 @@ def describe_paths(paths: Sequence[Document], *, is_imported: bool, with_all: bo
             yield _describe_missing(each, is_imported=is_imported)
 
 
+def describe_archives(paths: Sequence[Document], archives: Sequence[str]) -> Iterator[str]:
+    """Yield the line about archives at the top of the volume, if files are missing: they can be in one of these."""
+    if archives and any(each["missing"] for each in paths):
+        named = ", ".join(shorten_printable(each, _SHOWN) for each in archives)
+        yield f"Archives inside the volume are not unpacked: {named}. If they have the files, unpack them first."
+
+
 def _list_rules(kind: Document) -> str:
     rules = [f"{one['files']:,} {_RULES[PathRule(one['rule'])]}" for one in kind["found_by_rule"]]
     return f": {', '.join(rules)}" if rules else ""

@@ -1,4 +1,4 @@
-"""How the paths of a volume's load file were found, in the API."""
+"""How the paths of a load file were found in its volume, and which are only stored, in the API."""
 
 from __future__ import annotations
 
@@ -37,3 +37,10 @@ class PathFigures(ResponseModel):
     elsewhere: int = Field(description="Of these, paths whose name a file of the volume has at another path.")
     first_missing: str | None = Field(description="The first path without a file; null if there is none.")
     advice: PathOptions | None
+
+
+class StoredPaths(ResponseModel):
+    """The new and changed rows, of a load file without a volume, that name files: only the paths are stored."""
+
+    natives: int = Field(description="Rows with the path of a native.")
+    texts: int = Field(description="Rows with the path of a text.")

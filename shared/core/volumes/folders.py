@@ -7,14 +7,12 @@ folder with more than MAX_FOLDERS folders, these are not kept, and neither is an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
 
 from core.volumes.paths import fold_path, split_path
 
 MAX_FOLDERS, MAX_DEPTH = 32, 3
 _DATA_FOLDER = "data"
 
-File = TypeVar("File", bound=tuple[str, int])
 # The names of the folders in a folder, by its path within the volume.
 Folders = Mapping[str, Sequence[str]]
 

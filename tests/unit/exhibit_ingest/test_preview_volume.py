@@ -26,6 +26,8 @@ FILES = {
     "VC01/IMAGES/1.tif": b"3",
     "VC01/x/TEXT/1.txt": b"4",
     "VC01/x/TEXT/2.txt": b"5",
+    "VC02.zip": b"PK",
+    "VC01/NATIVES/mail/attached.zip": b"PK",
 }
 
 
@@ -64,6 +66,9 @@ def test_paths_are_found_by_rule_with_an_example_and_the_options_that_are_missin
     printed = capsys.readouterr().out
     assert "natives: 2 of 3 found: 2 below a folder beside the load file\n" in printed
     assert "None of the 2 texts was found, such as TEXT\\1.txt." in printed
+    assert (
+        "Archives inside the volume are not unpacked: VC02.zip. If they have the files, unpack them first.\n" in printed
+    )
     assert "The volume has 2 of them elsewhere: use --add-prefix VC01/x.\n" in printed
     code, document = preview(source, capsys, "--add-prefix", "VC01/x", "--strip-prefix", "D:", "--strip-prefix", "E:")
     assert [one["found"] for one in document["preview"]["paths"]] == [2, 2, 1]
