@@ -27,6 +27,7 @@ _STORE = text(
     "INSERT INTO import_chunk_files (import_id, chunk_no, counts, paths) VALUES (:import_id, 0, '{}', :paths) "
     "ON DUPLICATE KEY UPDATE paths = VALUES(paths)"
 )
+_CLEAR = text("UPDATE import_chunk_files SET paths = :paths WHERE import_id = :import_id AND chunk_no = 0")
 
 
 def unite_paths(import_record: Imports) -> PathTally | None:
@@ -39,7 +40,8 @@ def unite_paths(import_record: Imports) -> PathTally | None:
 def store_paths(transaction: Session, import_id: int, tally: PathTally | None) -> None:
     """Write how the paths of the whole import were found, in place of what an earlier attempt wrote."""
     if tally is not None:
-        transaction.execute(_STORE, {"import_id": import_id, "paths": tally.to_json()})
+        paths = tally.to_json()
+        transaction.execute(_STORE if paths else _CLEAR, {"import_id": import_id, "paths": paths})
 
 
 def read_path_figures(reading: Session, import_id: int) -> list[PathFigures] | None:

@@ -122,7 +122,7 @@ OPTIONS = st.builds(
     strip_prefix=st.sampled_from([None, "D:", "a", ("a", "a\\b"), ("VC01", "D:\\b")]),
     add_prefix=st.sampled_from([None, None, "VC01", "vc01/a", "b\\"]),
 )
-VOLUMES = st.sampled_from(["", "VC01", "@VC01", "vc01", "a/b", "..", "D:\\a", "a\\..\\b", "\x00"])
+VOLUMES = st.sampled_from(["", "VC01", "@VC01", "vc01", "a/b", "..", "D:\\a", "a\\..\\b", "\x00", "\ud800"])
 LOAD_FILES = st.sampled_from(["x.dat", "DATA/x.dat", "VC01/x.dat", "a/DATA/x.dat", "VOL001/DATA/x.dat"])
 
 
@@ -133,7 +133,7 @@ def test_a_path_means_what_the_rules_say(
     text = data.draw(st.sampled_from(["", "D:\\", ".\\", "\\"])) + path.replace("/", "\\")
     top = data.draw(st.sampled_from([None, "VOL001", "a"]))
     found = find(NamedPath(text, volume), files, load_file, options, top)
-    column = "" if volume == "\x00" else volume
+    column = "" if volume in ("\x00", "\ud800") else volume
     assert found == reference(NamedPath(text, column), files, load_file, options, top)
     assert found[1] is None or found[0] in files
 
@@ -167,6 +167,13 @@ def test_the_volume_column_comes_before_folders_beside_and_two_files_are_none(
     text: str, volume: str, expected: tuple[str, PathRule | None]
 ) -> None:
     assert find(NamedPath(text, volume), BESIDE, "x.opt", FileOptions()) == expected
+
+
+def test_a_folder_that_two_places_have_is_none_of_them() -> None:
+    options = FileOptions(add_prefix="VC01")
+    for files, expected in ((["a/VC01/1"], "a/VC01/1"), (["VC01/1"], "VC01/1"), (["a/VC01/1", "VC01/1"], "")):
+        found = find(NamedPath("1"), files, "a/x.dat", options, "a")
+        assert found == ((expected, PathRule.ADDED_PREFIX) if expected else (VolumeCode.PATH_AMBIGUOUS, None))
 
 
 def test_the_longest_prefix_is_stripped_whatever_their_order() -> None:

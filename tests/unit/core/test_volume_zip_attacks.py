@@ -164,6 +164,7 @@ def test_an_entry_whose_bytes_reach_into_the_directory_is_refused() -> None:
 
 
 DIRECTORY = build_zip([GOOD, Entry(b"b")])
+OTHER = header(Entry(b"other.txt", b"good"), 0)
 END = DIRECTORY[-22:]
 WITH_ZIP64 = build_zip([GOOD], zip64=True)
 ZIP64_AT = len(WITH_ZIP64) - 22 - 20 - 56
@@ -179,8 +180,8 @@ BROKEN = [
     *(DIRECTORY[:-1], DIRECTORY[5:], DIRECTORY[:60] + DIRECTORY[61:], DIRECTORY + bytes(65_536)),
     # What is left of a zip that is cut off after an archive in it, which no reader may take for the whole.
     *(build_zip([Entry(b"in.zip", DIRECTORY, method=STORED)])[: 36 + len(DIRECTORY) + cut] for cut in (1, 30, 60)),
-    # An end whose comment has another end, and bytes after it.
-    build_zip([GOOD], comment=build_zip([Entry(b"other")]) + b"\n") + b"\n",
+    # An end whose comment has another directory and end, and bytes after it.
+    build_zip([GOOD], comment=OTHER + end_of(1, len(build_zip([GOOD])), len(OTHER)) + b"\n") + b"\n",
     # A directory that ends too early or too late, with another number of entries, and of an archive in parts.
     *(build_zip([GOOD], count=0), build_zip([GOOD], count=2), build_zip([GOOD], zip64=True, count=2)),
     changed(DIRECTORY, len(DIRECTORY) - 10, pack("<L", 0xFFFFFF)),
