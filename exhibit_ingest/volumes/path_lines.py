@@ -56,10 +56,9 @@ def _describe_example(one: Document) -> str:
 
 
 def _describe_missing(kind: Document, *, is_imported: bool) -> str:
-    named = f"{kind['kind']}s"
-    what = (
-        f"None of the {kind['missing']:,} {named} was" if not kind["found"] else f"{kind['missing']:,} {named} were not"
-    )
+    one, count = kind["kind"], kind["missing"]
+    some = f"1 {one} was not" if count == 1 else f"{count:,} {one}s were not"
+    what = some if kind["found"] else f"None of the {count:,} {one}s was"
     first = f"{what} found, such as {shorten_printable(kind['first_missing'], _SHOWN)}."
     if advice := kind["advice"]:
         again = " and --mode append_overlay" if is_imported else ""
