@@ -56,7 +56,8 @@ shell.imports.chunks: shell.imports.state shell.volume_files shell.custodian_ops
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
   core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
-shell.imports.completing: shell.imports.state shell.volume_files core.imports core.load_file core.image_load_file DOMAIN
+shell.imports.completing: shell.imports.state shell.volume_files
+  core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.checks: shell.imports.state shell.imports.completing shell.volume_files
   core.cells core.checks core.imports core.load_file core.volumes DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.chunks shell.imports.images
@@ -85,8 +86,9 @@ exhibit_ingest.catalog: exhibit_ingest local.errors core core.contracts core.imp
   shell.exhibits shell.imports shell.db shell.settings
 exhibit_ingest.undo: exhibit_ingest local.errors local.private_files
 exhibit_ingest.volumes: exhibit_ingest core.errors core.volumes local.errors local.private_files
-exhibit_ingest.preview: exhibit_ingest core core.imports.preview core.imports.findings core.load_file
-  core.image_load_file shell.db.column_limits shell.imports.chunks.preview_rows
+exhibit_ingest.preview: exhibit_ingest exhibit_ingest.volumes local.errors core core.imports.preview
+  core.imports.findings core.load_file core.volumes core.image_load_file
+  shell.db.column_limits shell.imports.chunks.preview_rows
 exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
   exhibit_ingest.volumes local.stack local.gateway local.lambda_runtime local.services RESOURCES
   core core.imports core.load_file core.explanations samples

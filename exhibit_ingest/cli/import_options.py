@@ -13,7 +13,7 @@ from exhibit_ingest.option_advice import advise_option
 from local.errors import UsageError
 
 
-def import_options(mapping: Path | None, **given: str | bool | Mapping[str, str] | None) -> dict[str, Any]:
+def import_options(mapping: Path | None, **given: str | bool | list[str] | Mapping[str, str] | None) -> dict[str, Any]:
     """Return the options of the mapping file, overridden by those given on the command line; empty without either.
 
     Raises UsageError where the mapping cannot be read or the importer would reject the options.

@@ -142,11 +142,19 @@ def _import(workspace: Workspace, options: argparse.Namespace) -> int:
 
 
 def _preview(options: argparse.Namespace, given: Workspace | None) -> int:
-    check_readable(options.file)
+    if not options.file.is_dir():
+        check_readable(options.file)
+    options.files = [options.file]
+    is_of_volume = check_volume_arguments(options)
     document = _read_import_options(options)
     if options.profile is not None:
         check_name("tenant", options.tenant)
         document = _apply_profile(given or _open_workspace(), options, document)
+    if is_of_volume:
+        from exhibit_ingest.preview.preview_volume import preview_volume
+
+        settings = build_settings(options)
+        return DONE if preview_volume(options.file, document, settings, as_json=options.json) else FAILED
     from exhibit_ingest.preview.preview_file import preview_file
 
     return DONE if preview_file(options.file, document, as_json=options.json) else FAILED

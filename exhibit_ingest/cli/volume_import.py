@@ -37,6 +37,7 @@ from exhibit_ingest.cli.workspace import Workspace
 from exhibit_ingest.exit_codes import DONE, FAILED, REJECTED
 from exhibit_ingest.import_request import ImportRequest
 from exhibit_ingest.volumes.output import build_figures, describe_lost_files, describe_sent, print_figures
+from exhibit_ingest.volumes.path_lines import describe_archives
 from exhibit_ingest.volumes.several import COUNTS, SeveralVolumes, VolumeResult, Volumes, list_volumes
 from exhibit_ingest.volumes.survey import Source, survey_volume
 from exhibit_ingest.volumes.volume_session import ImportPlace, VolumeRequest, VolumeSender
@@ -52,13 +53,14 @@ _AGAIN = "Run the command again; if imports had begun, with --mode append_overla
 class VolumeOutcome:
     """What is known of a volume: the results of its imports, its figures, and the error that ended it.
 
-    `keeps_files` is false if the bucket ends with the command.
+    `keeps_files` is false if the bucket ends with the command. `archives` are those at the top of the volume.
     """
 
     results: list[ImportResult] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=lambda: build_figures(None, []))
     error: str | None = None
     keeps_files: bool = True
+    archives: list[str] = field(default_factory=list)
 
 
 def import_volumes(workspace: Workspace, request: ImportRequest, settings: dict[str, str]) -> int:
@@ -109,6 +111,7 @@ def run_volume(workspace: Workspace, request: ImportRequest, settings: dict[str,
     outcome = VolumeOutcome()
     try:
         source = survey_volume(request.files[0], request.tenant, request.case, settings)
+        outcome.archives = source.archives
         with contextlib.closing(workspace.connect(request.workers or DEFAULT_WORKERS)) as stack:
             outcome.keeps_files = not isinstance(stack, LocalStack)
             import_volume_into(stack, request, settings, source, outcome)
@@ -256,5 +259,7 @@ def print_volume(outcome: VolumeOutcome, request: ImportRequest, settings: Mappi
     elif outcome.results:
         print_table(outcome.results, request.case, request.tenant, sys.stdout)
     print_figures(outcome.figures, build_console(sys.stdout), is_check=request.is_check)
+    for line in describe_archives((outcome.figures["files"] or {}).get("paths", []), outcome.archives):
+        print(line)
     if outcome.error:
         print(f"exhibit-ingest: error: {outcome.error}", file=sys.stderr)

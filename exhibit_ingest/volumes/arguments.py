@@ -8,7 +8,7 @@ from pathlib import Path
 
 from local.errors import UsageError
 
-_MEMBER = re.compile(r"\b(loadFile|imageLoadFile|zipNames|stripPrefix|missingFiles)\b")
+_MEMBER = re.compile(r"\b(loadFile|imageLoadFile|zipNames|stripPrefix|addPrefix|missingFiles)\b")
 ZIP = ".zip"
 # Options of the import itself.
 _FLAGS = {
@@ -18,11 +18,11 @@ _FLAGS = {
     ),
     "--verify-images": ("verify_images", "open the images and compare their pages with those in the OPT or LFP file"),
 }
-FILE_OPTIONS = ("strip_prefix", "missing_files", "verify_hashes", "verify_images")
+FILE_OPTIONS = ("strip_prefix", "add_prefix", "missing_files", "verify_hashes", "verify_images")
 _OPTIONS = {
     "--load-file": ("load_file", "P", "path of the load file in the folder or zip (default: the only one)"),
     "--image-load-file": ("image_load_file", "P", "path of the OPT or LFP file in it (default: the only one, if any)"),
-    "--strip-prefix": ("strip_prefix", "P", r"what precedes its folders in the load files, such as D:\export"),
+    "--add-prefix": ("add_prefix", "P", "the folder in it that the paths of the load files start from, such as VOL001"),
     "--zip-names": ("zip_names", "E", "encoding of names in the zip that do not state theirs, such as cp932"),
 }
 
@@ -37,9 +37,11 @@ docs/volumes.md has the procedure.
 With --json: {"volume": {"id", "name", "files", "bytes", "load_file", "image_load_file", "late_files"},
   "imports": [the load file, the image load file], "pages": {"lines_seen", "imported", "rejected", "documents",
   "missing_images"}, "files": {"natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches",
-  "hashes_not_compared": {column: hashes}, "unreferenced", "of_rejected_rows"}, "error"}; a check has "checks" in place
-  of "imports". "hash_mismatches" is null where no hash was compared. Several volumes: {"volumes": [such an object for
-  each], "not_sent": [paths beside them], "error"}."""
+  "hashes_not_compared": {column: hashes}, "unreferenced", "of_rejected_rows", "paths": [{"kind", "found",
+  "found_by_rule": [{"rule", "files", "line", "path", "file"}], "missing", "elsewhere", "first_missing", "advice":
+  {"strip_prefix", "add_prefix", "files"}}]}, "error"}; a check has "checks" in place of "imports". "hash_mismatches" is
+  null where no hash was compared. docs/load-files.md lists the rules by which the file of a path is found. Several
+  volumes: {"volumes": [such an object for each], "not_sent": [paths beside them], "error"}."""
 
 
 def add_volume_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +49,12 @@ def add_volume_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("options for a folder or zip")
     for option, (name, metavar, text) in _OPTIONS.items():
         group.add_argument(option, dest=name, metavar=metavar, help=text)
+    group.add_argument(
+        "--strip-prefix",
+        metavar="P",
+        action="append",
+        help=r"what precedes its folders in the load files, such as D:\export; several: repeat the option",
+    )
     group.add_argument(
         "--missing-files",
         choices=["warn", "reject"],
@@ -81,7 +89,12 @@ def check_volume_arguments(options: argparse.Namespace) -> bool:
     volumes = [path for path in options.files if is_volume(path)]
     if volumes and len(options.files) > len(volumes):
         raise UsageError(f"{volumes[0]} is a folder or zip; {options.command} it with a command of its own")
-    names = [*(name for name, _, _ in _OPTIONS.values()), "missing_files", *(name for name, _ in _FLAGS.values())]
+    names = [
+        *(name for name, _, _ in _OPTIONS.values()),
+        "strip_prefix",
+        "missing_files",
+        *(name for name, _ in _FLAGS.values()),
+    ]
     given = next((name for name in names if getattr(options, name) is not None), None)
     if given and not volumes:
         raise UsageError(f"--{given.replace('_', '-')} is only for a folder or zip")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -11,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from exhibit_ingest.program import format_command
+from exhibit_ingest.volumes.path_lines import describe_paths
 from exhibit_ingest.volumes.volume_api import Document
 
 _PAGES = ("lines_seen", "imported", "rejected", "documents", "missing_images")
@@ -30,6 +33,8 @@ def build_figures(volume: Document | None, imports: Sequence[Document]) -> Docum
     files = _add(imports, "files", _FILES)
     if files is not None:
         files["hashes_not_compared"] = _add_uncompared(imports)
+        if paths := _list_paths(imports):
+            files["paths"] = paths
     return {"volume": described, "pages": _add(imports, "pages", _PAGES), "files": files}
 
 
@@ -49,6 +54,20 @@ def _add(imports: Sequence[Document], member: str, names: Sequence[str]) -> Docu
     known = {name: [each[_to_camel(name)] for each in found if each[_to_camel(name)] is not None] for name in names}
     figures: Document = {name: sum(values) if values else None for name, values in known.items()}
     return figures | {name: known[name][-1] for name in _OF_ALL if known.get(name)}
+
+
+def _list_paths(imports: Sequence[Document]) -> list[Document]:
+    """Return how the paths were found, by kind of file; of an earlier version it is not known."""
+    found = [one for each in imports for one in (each.get("files") or {}).get("paths") or []]
+    return [_to_snake(each) for each in found]
+
+
+def _to_snake(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_to_snake(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {re.sub("[A-Z]", lambda end: f"_{end[0].lower()}", name): _to_snake(one) for name, one in value.items()}
 
 
 def _to_camel(name: str) -> str:
@@ -84,7 +103,9 @@ def _list_lines(figures: Document, *, is_check: bool) -> Iterator[str]:
     volume, files = figures["volume"], figures["files"]
     if volume and volume["late_files"]:
         yield f"LATE_FILE {volume['late_files']:,}: files that arrived too late and are not in the volume"
-    if files and _lacks_all(files):
+    paths = files.get("paths", []) if files else []
+    yield from describe_paths(paths, is_imported=not is_check)
+    if files and not paths and _lacks_all(files):
         yield (
             "No file of a row was found. If the paths of the load file begin with folders that the volume does not"
             r" have, name these: --strip-prefix VOL001, --strip-prefix D:\export."

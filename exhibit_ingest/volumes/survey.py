@@ -6,11 +6,12 @@ Guaranteed: the rules are those of the functions, which check again what they ha
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import InvalidInputError
+from core.volumes.archives import list_top_archives
 from core.volumes.discovery import discover_files
 from core.volumes.errors import VolumeRefusedError, shorten_name
 from core.volumes.keys import MAX_KEY_BYTES, build_files_prefix, check_key
@@ -24,12 +25,16 @@ _LONGEST_ID = 10**12
 
 
 class Source(NamedTuple):
-    """A folder or zip of `size` bytes to send; `files` are those of the folder, none for a zip."""
+    """A folder or zip of `size` bytes to send; `files` are those of the folder, none for a zip.
+
+    `archives` are the first archives at its top, which are not unpacked.
+    """
 
     path: Path
     name: str
     files: list[LocalFile]
     size: int
+    archives: list[str]
 
 
 def survey_volume(path: Path, tenant: str, case: str, settings: Mapping[str, str]) -> Source:
@@ -40,7 +45,7 @@ def survey_volume(path: Path, tenant: str, case: str, settings: Mapping[str, str
     files = list_files(path) if path.is_dir() else []
     try:
         if files:
-            entries: Iterable[tuple[str, int]] = _check_names(files, build_files_prefix(tenant, case, _LONGEST_ID))
+            entries = _check_names(files, build_files_prefix(tenant, case, _LONGEST_ID))
         else:
             entries = _list_entries(path, settings.get("zipNames"))
         discover_files(entries, load_file=settings.get("loadFile"), image_load_file=settings.get("imageLoadFile"))
@@ -48,9 +53,10 @@ def survey_volume(path: Path, tenant: str, case: str, settings: Mapping[str, str
         raise LocalError(name_arguments(f"{refused.code}: {refused}")) from refused
     except InvalidInputError as invalid:
         raise LocalError(name_arguments(str(invalid))) from invalid
+    archives = list_top_archives(name for name, _ in entries)
     if files:
-        return Source(path, path.resolve().name, files, sum(file.size for file in files))
-    return Source(path, path.stem, [], path.stat().st_size)
+        return Source(path, path.resolve().name, files, sum(file.size for file in files), archives)
+    return Source(path, path.stem, [], path.stat().st_size, archives)
 
 
 def _check_names(files: list[LocalFile], prefix: str) -> list[tuple[str, int]]:

@@ -5,12 +5,15 @@ Guaranteed: a name is never similar to itself; names that differ only in case, w
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 # Of two names of ten characters, one may differ.
 _LEAST_RATIO = 0.85
+# Of the digits of any script; as many as a number may have.
+_END_NUMBER = re.compile(r"\d{1,99}\Z")
 
 
 def find_similar_names(name: str, names: Iterable[str], limit: int = 5) -> list[str]:
@@ -18,7 +21,8 @@ def find_similar_names(name: str, names: Iterable[str], limit: int = 5) -> list[
 
     Names are similar if they are equal after NFKC and case folding with punctuation read as spaces, if one begins with
     all words of the other, or if the matching characters are at least 0.85 of both together. The last does not hold
-    for names that end in different numbers: `Case 12` and `Case 13` are two cases of one series.
+    for names that end in different numbers: `Case 12` and `Case 13` are two cases of one series, and `Case 00` is a
+    third.
     """
     simple = _simplify(name)
     rated = sorted((-_rate(simple, _simplify(each)), each) for each in set(names) - {name})
@@ -48,5 +52,6 @@ def _rate(name: str, other: str) -> float:
 
 
 def _end_in_different_numbers(name: str, other: str) -> bool:
-    numbers = [each[len(each.rstrip("0123456789")) :].lstrip("0") for each in (name, other)]
-    return all(numbers) and numbers[0] != numbers[1]
+    numbers = [_END_NUMBER.search(each) for each in (name, other)]
+    first, second = (int(found[0]) if found else None for found in numbers)
+    return first is not None and second is not None and first != second

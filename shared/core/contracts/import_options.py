@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from core.contracts.common import RequestModel
 from core.dates.formats import MAX_FORMAT_CHARACTERS
-from core.file_options import MAX_PREFIX_CHARACTERS
+from core.file_options import MAX_PREFIX_CHARACTERS, MAX_PREFIXES
 from core.load_file.options import MAX_COLUMNS, MAX_HEADER_LINE
 
 MAX_OPTION_COLUMNS = 1_000
@@ -17,6 +17,7 @@ DateField = Literal["document_date", "date_sent", "date_received", "date_created
 DateFormat = Annotated[str, Field(min_length=1, max_length=MAX_FORMAT_CHARACTERS)]
 ColumnName = Annotated[str, Field(min_length=1, max_length=1_000)]
 VolumePath = Annotated[str, Field(min_length=1, max_length=1_024)]
+Prefix = Annotated[str, Field(min_length=1, max_length=MAX_PREFIX_CHARACTERS)]
 
 
 def _character(purpose: str) -> Any:
@@ -118,12 +119,16 @@ class Options(RequestModel):
         description="For a volume: whether a row whose native or text file the volume lacks gets a warning (default) "
         "or is rejected.",
     )
-    strip_prefix: str | None = Field(
+    strip_prefix: Prefix | Annotated[list[Prefix], Field(min_length=1, max_length=MAX_PREFIXES)] | None = Field(
         default=None,
-        min_length=1,
-        max_length=MAX_PREFIX_CHARACTERS,
-        description="For a volume: a drive, share or URL that precedes the volume's own folders in its load files.",
-        examples=["D:\\export"],
+        description="For a volume: a drive, share or URL that precedes the volume's own folders in its load files, or "
+        "a list of several.",
+        examples=["D:\\export", ["D:\\export", "OLD001"]],
+    )
+    add_prefix: Prefix | None = Field(
+        default=None,
+        description="For a volume: the folder of the volume that the paths in its load files start from.",
+        examples=["VOL001"],
     )
     verify_hashes: bool | None = Field(
         default=None,

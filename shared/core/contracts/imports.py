@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 from core.contracts.checks import CheckResult
 from core.contracts.common import FileName, Name, NextCursor, RequestModel, ResponseModel
 from core.contracts.import_options import SingleFileOptions
+from core.contracts.paths import PathFigures, StoredPaths
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
@@ -233,13 +234,10 @@ class FileFigures(ResponseModel):
         description="FILE_OF_REJECTED_ROW: files of the volume that only rejected rows name; null until the imports of "
         "the volume have ended."
     )
-
-
-class StoredPaths(ResponseModel):
-    """The new and changed rows, of a load file without a volume, that name files: only the paths are stored."""
-
-    natives: int = Field(description="Rows with the path of a native.")
-    texts: int = Field(description="Rows with the path of a text.")
+    paths: list[PathFigures] | None = Field(
+        default=None,
+        description="How the paths were found, by kind of file, as of the end of the import or its check; null before.",
+    )
 
 
 class PageCounts(ResponseModel):

@@ -132,14 +132,18 @@ FAILED_VOLUMES: Mapping[str, Explanation] = {
     ),
     VolumeFailure.ZIP_DAMAGED: Explanation(
         (
-            "the zip is cut off, contradicts itself, is one part of several, has bytes after its end, or the bytes "
-            "of an entry do not have its size or CRC-32"
+            "the zip is cut off, contradicts itself, is one part of several, has over 65,535 bytes after its end, or "
+            "the bytes of an entry do not have its size or CRC-32; or the file is a RAR, 7z, gzip or tar archive, "
+            "which the message names"
         ),
-        "upload it again; make it again",
+        "upload it again; make it again; unpack another archive and send the folder",
     ),
     VolumeFailure.NO_LOAD_FILE: Explanation(
-        "none of the places above has a load file; the message lists what there is",
-        "set `loadFile` or `imageLoadFile`",
+        (
+            "none of the places above has a load file; the message lists what there is, also archives inside the "
+            "volume, which are not unpacked"
+        ),
+        "set `loadFile` or `imageLoadFile`; unpack the archive that has the production",
     ),
     VolumeFailure.SEVERAL_LOAD_FILES: Explanation(
         "several of the places above have a load file; the message lists them",

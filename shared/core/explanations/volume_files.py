@@ -9,12 +9,12 @@ from core.explanations.explanation import Explanation
 
 VOLUME_FILES: Mapping[str, Explanation] = {
     VolumeCode.NATIVE_MISSING: Explanation(
-        "the volume has no file at the path of the native",
-        "ask the sender for it; compare the path with the folders of the volume",
+        "the volume has no file at the path of the native; the message has the path, and where a file of its name is",
+        ("ask the sender for it; compare the path with the folders of the volume; set `strip_prefix` and `add_prefix`"),
     ),
     VolumeCode.TEXT_MISSING: Explanation(
-        "the volume has no file at the path of the text",
-        "ask the sender for it; compare the path with the folders of the volume",
+        "the volume has no file at the path of the text; the message has the path, and where a file of its name is",
+        ("ask the sender for it; compare the path with the folders of the volume; set `strip_prefix` and `add_prefix`"),
     ),
     VolumeCode.FILE_EMPTY: Explanation(
         "the file has no bytes",
@@ -35,8 +35,11 @@ VOLUME_FILES: Mapping[str, Explanation] = {
         "set `strip_prefix`, or correct the path",
     ),
     VolumeCode.PATH_AMBIGUOUS: Explanation(
-        "several files of the volume have the path but for case or composition, and none has it exactly",
-        "write the path as the file's",
+        (
+            "several files of the volume have the path but for case or composition, and none has it exactly; or one "
+            "rule finds two files"
+        ),
+        "write the path as the file's, or set `add_prefix`",
     ),
     VolumeCode.LATE_FILE: Explanation(
         (

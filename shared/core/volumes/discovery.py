@@ -14,6 +14,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from core.codes import VolumeFailure
+from core.volumes.archives import is_archive_name
 from core.volumes.errors import VolumeRefusedError, shorten_name
 from core.volumes.paths import fold_path, split_path
 from core.volumes.zip_names import find_ignored_kind
@@ -94,7 +95,7 @@ class _Survey:
     def __init__(self, *choices: str | None) -> None:
         self._root = {kind: _Found() for kind in (_TABLE, _NOTE, _IMAGES)}
         self._below_top = {kind: _Found() for kind in self._root}
-        self._elsewhere = _Found()
+        self._elsewhere, self._archives = _Found(), _Found()
         self._top: str | None = None
         self._has_one_top = True
         self._root_files = self._other_files = 0
@@ -108,6 +109,8 @@ class _Survey:
         self._count(folders)
         self._compare_with_choices(file)
         kind = _find_kind(name)
+        if is_archive_name(name):
+            self._archives.add(file)
         if kind:
             self._place(file, folders, kind)
 
@@ -179,6 +182,9 @@ class _Survey:
         others = _Found(self._root[_IMAGES], self._below_top[_TABLE], self._below_top[_IMAGES], self._elsewhere)
         advice = "Set loadFile to the path of the load file, or imageLoadFile to import an OPT or LFP file alone."
         listed = f" Other places have: {others}." if others.count else ""
+        if self._archives.count:
+            inside = "Archives inside it are not unpacked"
+            listed += f" {inside}: {self._archives}. If one has the production, unpack it and send its folder."
         return VolumeRefusedError(VolumeFailure.NO_LOAD_FILE, f"{message}{listed} {advice}")
 
 

@@ -26,9 +26,9 @@ from core.volumes.hashes import (
     name_uncompared,
     read_stated_hashes,
 )
-from core.volumes.paths import HASH_BYTES, Candidate, PathError, PathRule, Resolved, list_candidates, split_path
-
-DATA_FOLDER = "data"
+from core.volumes.path_guesses import NamedPath
+from core.volumes.path_messages import describe_file, describe_path_error
+from core.volumes.paths import HASH_BYTES, Elsewhere, PathError, PathRule, Resolved
 
 
 class FileKind(StrEnum):
@@ -52,8 +52,9 @@ class VolumeFile(NamedTuple):
     hashes: FileHashes
 
 
-# By path: the file, why there is none, or None for one that the volume lacks.
-NamedFiles = Mapping[str, Resolved[VolumeFile] | PathError | None]
+# By path: the file, why there is none, where the volume has one of that name, or None.
+Named = Resolved[VolumeFile] | PathError | Elsewhere | None
+NamedFiles = Mapping[NamedPath, Named]
 
 
 class FileLink(NamedTuple):
@@ -69,7 +70,8 @@ class FileLink(NamedTuple):
 class RowFiles:
     """The files of a row, what is wrong with them, and what is counted of them.
 
-    `missing` are the kinds, and the hashes of the paths as of a link, of what the volume lacks.
+    `missing` are the kinds, and the hashes of the paths as of a link, of what the volume lacks. `named` are the paths
+    of all kinds with what was found.
     """
 
     links: list[FileLink] = field(default_factory=list)
@@ -77,35 +79,7 @@ class RowFiles:
     errors: list[RowError] = field(default_factory=list)
     warnings: list[ValueChange] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-
-
-class VolumePlace(NamedTuple):
-    """Where the paths of a load file start from: the volume's name, the folder of its files, that of the load file."""
-
-    name: str
-    root: str
-    load_file_folder: str
-
-    @classmethod
-    def of_load_file(cls, name: str, path: str, top_folder: str | None) -> VolumePlace:
-        """Return the place of the load file with this path; `top_folder` is the one that all files are in, if any.
-
-        A folder DATA of load files stands beside the files.
-        """
-        folders = split_path(path)[:-1]
-        if folders and folders[-1].lower() == DATA_FOLDER:
-            return cls(name, "/".join(folders[:-1]), "/".join(folders))
-        return cls(name, top_folder or "", "/".join(folders))
-
-    def list_candidates(self, text: str, strip_prefix: str | None) -> list[Candidate] | PathError:
-        """Return what a path of the load file can mean."""
-        return list_candidates(
-            text,
-            volume_name=self.name,
-            load_file_folder=self.load_file_folder,
-            strip_prefix=strip_prefix,
-            root=self.root,
-        )
+    named: list[tuple[FileKind, str, Named]] = field(default_factory=list)
 
 
 class RowLinker:
@@ -119,39 +93,41 @@ class RowLinker:
         """Return the files of a row with these paths, which are not blank; `named` are the files of all paths."""
         found = RowFiles()
         for kind, text in paths.items():
-            resolved = named[text]
-            if resolved is None or isinstance(resolved, PathError):
-                found.missing.append((kind, hash_text(text)))
-                self._add_missing(found, kind, resolved)
-            else:
+            resolved = named[NamedPath(text)]
+            found.named.append((kind, text, resolved))
+            if isinstance(resolved, Resolved):
                 found.links.append(FileLink(kind, hash_text(text), resolved.file, resolved.rule))
                 found.counts[f"{kind.value}s_linked"] += 1
-                self._check(found, kind, resolved.file, cells)
+                self._check(found, kind, text, resolved.file, cells)
+            else:
+                found.missing.append((kind, hash_text(text)))
+                self._add_missing(found, kind, text, resolved)
         return found
 
-    def _add_missing(self, found: RowFiles, kind: FileKind, error: PathError | None) -> None:
-        code, message = error or (_MISSING[kind], "The volume does not have this file. Add it, or correct the path.")
+    def _add_missing(self, found: RowFiles, kind: FileKind, text: str, reason: PathError | Elsewhere | None) -> None:
+        code, message = describe_path_error(text, reason, _MISSING[kind], "file")
         column = self._titles[PATH_FIELDS[kind]]
         found.counts[f"{kind.value}s_missing"] += 1
         if self._options.missing_files is MissingFiles.REJECT:
             found.errors.append(RowError(code, column, message))
         else:
-            found.warnings.append(ValueChange(code, column, message, None))
+            found.warnings.append(ValueChange(code, column, message, text))
 
-    def _check(self, found: RowFiles, kind: FileKind, file: VolumeFile, cells: Sequence[str]) -> None:
+    def _check(self, found: RowFiles, kind: FileKind, text: str, file: VolumeFile, cells: Sequence[str]) -> None:
         if file.size == 0:
-            message = "The file is empty. Ask the sender whether it should be."
-            found.warnings.append(ValueChange(VolumeCode.FILE_EMPTY, self._titles[PATH_FIELDS[kind]], message, None))
+            message = describe_file(text, "The file is empty. Ask the sender whether it should be.")
+            found.warnings.append(ValueChange(VolumeCode.FILE_EMPTY, self._titles[PATH_FIELDS[kind]], message, text))
         if kind is FileKind.NATIVE:
-            self._compare_hashes(found, file, read_stated_hashes(cells, self._hash_columns))
+            self._compare_hashes(found, text, file, read_stated_hashes(cells, self._hash_columns))
 
-    def _compare_hashes(self, found: RowFiles, file: VolumeFile, stated: Sequence[StatedHash]) -> None:
+    def _compare_hashes(self, found: RowFiles, text: str, file: VolumeFile, stated: Sequence[StatedHash]) -> None:
         uncompared, mismatches = find_uncompared(stated, file.hashes), find_mismatches(stated, file.hashes)
         found.counts["hashes_compared"] += len(stated) - len(uncompared)
         found.counts.update(name_uncompared(each.column) for each in uncompared)
         found.counts["hash_mismatches"] += len(mismatches)
         for algorithm, column in ((each.algorithm.upper(), self._names[each.column]) for each in mismatches):
-            message = f"The {algorithm} of the native file is not this one. Ask the sender which is right."
+            what = f"The {algorithm} of the native file is not this one. Ask the sender which is right."
+            message = describe_file(text, what)
             found.warnings.append(ValueChange(VolumeCode.HASH_MISMATCH, column, message, None))
 
 

@@ -1,11 +1,12 @@
 r"""Find the file of a volume that a path of a load file means.
 
-Guaranteed: a file is found by the first rule of PathRule that matches, and no path leads out of the volume, because a
-path is only ever compared with the paths of the volume's files. `%41` is never decoded, and dots and spaces at the end
-of a segment are kept. Not guaranteed: that the file is the right one, if the load file names another one.
+Guaranteed: a file is found by the first rule that matches, and no path leads out of the volume, because a path is only
+ever compared with the paths of the volume's files. `%41` is never decoded, and dots and spaces at the end of a segment
+are kept. Not guaranteed: that the file is the right one, if the load file names another one.
 
 Rows are resolved together: `list_candidates` for every path of a chunk, one lookup of the volume's files by the hashes
-of all candidates, then `resolve` for each path.
+of all candidates, then `resolve` for each path. `core.volumes.path_guesses` has the rules for paths that these leave
+without a file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -24,6 +25,8 @@ from core.load_file.grammar import ASCII_WHITESPACE
 # most 1,024 bytes (Amazon S3 User Guide, "Naming Amazon S3 objects"); the rest may be a prefix that is stripped.
 MAX_TEXT_CHARACTERS = 4_096
 HASH_BYTES = 16
+# Characters of a path in a message.
+MAX_SHOWN = 200
 # Of control characters, and of surrogates, which have no encoding.
 UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 DRIVE = re.compile(r"[A-Za-z]:")
@@ -32,13 +35,19 @@ _SEPARATORS = re.compile(r"[\\/]+")
 
 
 class PathRule(IntEnum):
-    """How a path was understood, in the order in which the rules are tried; docs/load-files.md numbers them alike."""
+    """How a path was understood; the numbers are stored, and docs/load-files.md lists them in the order of the rules.
+
+    ADDED_PREFIX comes first. The last two are guesses, for paths that the others leave without a file.
+    """
 
     STRIPPED_PREFIX = 2
     ROOT = 3
     VOLUME_NAME = 4
     LOAD_FILE_FOLDER = 5
     FOLDED = 6
+    ADDED_PREFIX = 7
+    VOLUME_COLUMN = 8
+    FOLDER_BESIDE = 9
 
 
 class Candidate(NamedTuple):
@@ -50,11 +59,22 @@ class Candidate(NamedTuple):
     hash: bytes
 
 
+class Elsewhere(NamedTuple):
+    """A file that has the name of one that is missing, at another path; `others` more have it too."""
+
+    path: str
+    others: int = 0
+
+
 class PathError(NamedTuple):
-    """Why a path names no file: PATH_REFUSED or PATH_AMBIGUOUS, and a message without the path itself."""
+    """Why a path names no file: PATH_REFUSED or PATH_AMBIGUOUS, and a message without the path itself.
+
+    `elsewhere` is a file of its name, if it is known that the volume has one.
+    """
 
     code: VolumeCode
     message: str
+    elsewhere: Elsewhere | None = None
 
 
 class HasPath(Protocol):
@@ -93,19 +113,17 @@ def split_path(text: str) -> list[str]:
     return [segment for segment in text.replace("\\", "/").split("/") if segment not in ("", ".")]
 
 
-def list_candidates(
-    text: str,
-    *,
-    volume_name: str | None = None,
-    load_file_folder: str = "",
-    strip_prefix: str | None = None,
-    root: str = "",
-) -> list[Candidate] | PathError:
-    r"""Return what a path of a load file can mean, in the order of the rules; nothing for a blank one.
+class PathText(NamedTuple):
+    """The segments of a path, without a beginning that an option names: `rule` is STRIPPED_PREFIX then, else ROOT."""
 
-    `root` is the folder of the volume that its paths start from: its single top folder, or blank. `volume_name` and the
-    name of that folder may be the first segment of a path. `load_file_folder` is the folder of the load file within the
-    volume. `strip_prefix` is a drive, share or URL that precedes the volume's paths, such as `D:\export\`.
+    segments: list[str]
+    rule: PathRule
+
+
+def read_path(text: str, strip_prefixes: Sequence[str] = ()) -> PathText | PathError:
+    r"""Return the segments of a path of a load file, without the longest of the beginnings that it has.
+
+    `strip_prefixes` are drives, shares or URLs that precede the volume's paths, such as `D:\export\`.
 
     Returns a PathError with PATH_REFUSED for a path that cannot be one of the volume.
     """
@@ -117,14 +135,64 @@ def list_candidates(
         return _refuse("The path has a control character. Correct it.")
     if ".." in segments:
         return _refuse("The path has the segment '..'. Write it from the root of the volume.")
-    prefix = split_path((strip_prefix or "").strip(ASCII_WHITESPACE))
-    if prefix and _fold_all(segments[: len(prefix)]) == _fold_all(prefix):
-        segments, rule = segments[len(prefix) :], PathRule.STRIPPED_PREFIX
+    if strip_prefixes and (length := _measure_prefix(segments, strip_prefixes)):
+        segments, rule = segments[length:], PathRule.STRIPPED_PREFIX
     form = "share" if rule == PathRule.ROOT and _is_unc(trimmed) else _find_absolute_form(segments)
     if form:
         advice = "Set the option strip_prefix (--strip-prefix) to what precedes the volume's own folders."
         return _refuse(f"The path begins with a {form}. {advice}")
-    return list(_build_candidates(segments, rule, volume_name, load_file_folder, root))
+    return PathText(segments, rule)
+
+
+def list_candidates(
+    text: str,
+    *,
+    volume_name: str | None = None,
+    load_file_folder: str = "",
+    strip_prefixes: Sequence[str] = (),
+    add_prefix: str | None = None,
+    root: str = "",
+) -> list[Candidate] | PathError:
+    r"""Return what a path of a load file can mean, in the order of the rules; nothing for a blank one.
+
+    `root` is the folder of the volume that its paths start from: its single top folder, or blank. `volume_name` and the
+    name of that folder may be the first segment of a path. `load_file_folder` is the folder of the load file within the
+    volume. `strip_prefixes` are those of `read_path`; `add_prefix` is the folder that the paths start from, below
+    `root` or from the top of the volume.
+
+    Returns a PathError with PATH_REFUSED for a path that cannot be one of the volume.
+    """
+    read = read_path(text, strip_prefixes)
+    if isinstance(read, PathError):
+        return read
+    segments, rule = read
+    base, folder = split_path(root), split_path(load_file_folder)
+    names = {fold_path(name) for name in (volume_name, *base[-1:]) if name}
+    below = segments[1:] if segments and fold_path(segments[0]) in names else []
+    readings = [
+        (base, segments, rule),
+        (base, below, PathRule.VOLUME_NAME),
+        (folder, segments, PathRule.LOAD_FILE_FOLDER),
+    ]
+    if add_prefix is None:
+        return build_candidates(readings)
+    added = split_path(add_prefix)
+    starts = ([*base, *added], added)
+    return build_candidates([*((start, segments, PathRule.ADDED_PREFIX) for start in starts), *readings])
+
+
+def build_candidates(readings: Iterable[tuple[Sequence[str], Sequence[str], PathRule]]) -> list[Candidate]:
+    """Return a candidate for each of the readings, which are a beginning, the segments after it, and the rule.
+
+    A reading without segments is left out, and so is one whose path is that of a reading before it.
+    """
+    found: dict[str, Candidate] = {}
+    for start, rest, rule in readings:
+        path = "/".join((*start, *rest))
+        if rest and path not in found:
+            folded = fold_path(path)
+            found[path] = Candidate(path, rule, folded, hash_path(folded))
+    return list(found.values())
 
 
 def resolve(
@@ -136,14 +204,15 @@ def resolve(
     others do no harm. Of two candidates the one of the first rule counts; a file with that very path comes before files
     whose paths are equal to one only when folded.
 
-    Returns a PathError with PATH_AMBIGUOUS if several files have the folded path and none has the path itself.
+    Returns a PathError with PATH_AMBIGUOUS if several files have the folded path and none has the path itself, or if
+    one rule finds two files.
     """
     for candidate in candidates:
         for file in files_by_hash.get(candidate.hash, ()):
             if file.path == candidate.path:
-                return Resolved(file, candidate.rule)
+                return _resolve_exact(file, candidate.rule, candidates, files_by_hash)
     for candidate in candidates:
-        similar = [file for file in files_by_hash.get(candidate.hash, ()) if fold_path(file.path) == candidate.folded]
+        similar = find_folded(candidate, files_by_hash)
         if len(similar) == 1:
             return Resolved(similar[0], PathRule.FOLDED)
         if similar:
@@ -151,23 +220,33 @@ def resolve(
     return None
 
 
-def _build_candidates(
-    segments: Sequence[str], rule: PathRule, volume_name: str | None, load_file_folder: str, root: str
-) -> Iterator[Candidate]:
-    base, folder = split_path(root), split_path(load_file_folder)
-    names = {fold_path(name) for name in (volume_name, *base[-1:]) if name}
-    below = segments[1:] if segments and fold_path(segments[0]) in names else []
-    tried: set[str] = set()
-    for start, rest, of_rule in (
-        (base, segments, rule),
-        (base, below, PathRule.VOLUME_NAME),
-        (folder, segments, PathRule.LOAD_FILE_FOLDER),
-    ):
-        path = "/".join((*start, *rest))
-        if rest and path not in tried:
-            tried.add(path)
-            folded = fold_path(path)
-            yield Candidate(path, of_rule, folded, hash_path(folded))
+def _resolve_exact(
+    file: File, rule: PathRule, candidates: Sequence[Candidate], files_by_hash: Mapping[bytes, Sequence[File]]
+) -> Resolved[File] | PathError:
+    """Return the first file that a rule finds, unless it is the one that has two readings, and both are files."""
+    if rule is PathRule.ADDED_PREFIX:
+        found = find_exact([each for each in candidates if each.rule is rule], files_by_hash)
+        if len(found) > 1:
+            return describe_two_files(found)
+    return Resolved(file, rule)
+
+
+def find_exact(candidates: Iterable[Candidate], files_by_hash: Mapping[bytes, Sequence[File]]) -> list[File]:
+    """Return the files whose paths are those of the candidates."""
+    named = (file for each in candidates for file in files_by_hash.get(each.hash, ()) if file.path == each.path)
+    return list({file.path: file for file in named}.values())
+
+
+def find_folded(candidate: Candidate, files_by_hash: Mapping[bytes, Sequence[File]]) -> list[File]:
+    """Return the files whose paths are equal to that of the candidate when folded."""
+    return [file for file in files_by_hash.get(candidate.hash, ()) if fold_path(file.path) == candidate.folded]
+
+
+def _measure_prefix(segments: Sequence[str], strip_prefixes: Iterable[str]) -> int:
+    """Return the number of segments of the longest prefix that the path begins with; 0 without one."""
+    folded = _fold_all(segments)
+    prefixes = (_fold_all(split_path(each.strip(ASCII_WHITESPACE))) for each in strip_prefixes)
+    return max((len(each) for each in prefixes if folded[: len(each)] == each), default=0)
 
 
 def _is_unc(trimmed: str) -> bool:
@@ -188,6 +267,13 @@ def _fold_all(segments: Iterable[str]) -> list[str]:
 
 def _refuse(message: str) -> PathError:
     return PathError(VolumeCode.PATH_REFUSED, message)
+
+
+def describe_two_files(files: Sequence[HasPath]) -> PathError:
+    """Return the error of a path for which one rule finds several files."""
+    paths = " and ".join(repr(path[:MAX_SHOWN]) for path in sorted(file.path for file in files)[:2])
+    message = f"It can be {paths}. Set the option add_prefix (--add-prefix) to the folder that is meant."
+    return PathError(VolumeCode.PATH_AMBIGUOUS, message)
 
 
 def _describe_ambiguity(files: int) -> PathError:

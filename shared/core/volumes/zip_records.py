@@ -5,8 +5,10 @@ archive that two readers could understand differently is refused: records that c
 directory that does not fill the place before its end. Not checked here: names and what they lead to, see
 `zip_directory`. Records: PKWARE APPNOTE.TXT 6.3.10, sections 4.3.12 to 4.3.16, 4.5.3.
 
-Supported: data before the archive, which moves all offsets; more than 65,535 entries without Zip64, as macOS writes
-them (the count is modulo 65,536). Refused: archives in several parts, bytes after the archive.
+Supported: data before the archive, which moves all offsets; or up to 65,535 bytes after it, which are not read, as in
+Info-ZIP and Python's zipfile; more than 65,535 entries without Zip64: the count is modulo 65,536, as macOS writes it,
+or 65,535, as others do. Refused: archives in several parts; data before and after the archive, because that is also
+what remains of a zip that is cut off after an archive inside it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from core.codes import VolumeFailure
+from core.volumes.archives import HEAD_BYTES, find_archive_kind
 from core.volumes.errors import VolumeRefusedError
 
 # Returns the bytes [start, end) of the archive, all of them.
@@ -44,7 +47,7 @@ class DirectoryPlace(NamedTuple):
     """Where the central directory is: bytes [start, end), with this many entries.
 
     `shift` is what is added to the offsets in it: the bytes before the archive. Without `is_zip64`, the entries are
-    counted modulo 65,536.
+    counted modulo 65,536, or at most 65,535 of them.
     """
 
     start: int
@@ -85,7 +88,9 @@ def find_directory(read: Read, size: int) -> DirectoryPlace:
     """
     tail_start = max(0, size - _LONGEST_TAIL)
     tail = read_all(read, tail_start, size)
-    at = _find_end(tail)
+    at = _find_end(tail, is_whole=tail_start == 0)
+    if at is None:
+        raise _refuse_other(read_all(read, 0, min(size, HEAD_BYTES)))
     record = _END.unpack_from(tail, at)
     fields, end = record[1:7], tail_start + at
     locator_at = at - _LOCATOR64.size
@@ -97,7 +102,8 @@ def find_directory(read: Read, size: int) -> DirectoryPlace:
     if disk or directory_disk or entries_here != entries:
         raise refuse_damaged(_PART)
     start = end - directory_size
-    if start < offset:
+    is_followed = tail_start + at + _END.size + record[-1] < size
+    if start < offset or (is_followed and start != offset):
         raise refuse_damaged("The zip is cut off, or its directory is not where its end says. Make the zip again.")
     return DirectoryPlace(start, end, entries, start - offset, is_zip64)
 
@@ -115,7 +121,7 @@ def read_headers(read: Read, place: DirectoryPlace) -> Iterator[Header]:
         header, used = _parse_header(buffer, used, place.shift)
         count += 1
         yield header
-    if place.entries != (count if place.is_zip64 else count & _MAX16):
+    if place.entries not in ((count,) if place.is_zip64 else (count & _MAX16, min(count, _MAX16))):
         raise refuse_damaged(f"The zip has {count:,} entries, and its end says {place.entries:,}. Make the zip again.")
 
 
@@ -140,18 +146,30 @@ def read_all(read: Read, start: int, end: int) -> bytes:
     return raw
 
 
-def _find_end(tail: bytes) -> int:
-    """Return where the end record begins: the one whose comment ends with the file."""
+def _find_end(tail: bytes, *, is_whole: bool) -> int | None:
+    """Return where the end record begins: the one whose comment ends with the file, else the last one.
+
+    Return None without one. `is_whole`: the tail is the whole file, so that nothing precedes it.
+    """
     found, at = [], tail.rfind(b"PK\x05\x06")
     while at >= 0:
-        if at + _END.size <= len(tail) and _END.unpack_from(tail, at)[-1] == len(tail) - at - _END.size:
-            found.append(at)
+        # The locator of Zip64 would be just before it.
+        if at + _END.size <= len(tail) and (is_whole or at >= _LOCATOR64.size):
+            found.append((at, at + _END.size + _END.unpack_from(tail, at)[-1]))
         at = tail.rfind(b"PK\x05\x06", 0, at + 3)
-    if len(found) > 1:
+    exact = [start for start, end in found if end == len(tail)]
+    fitting = [(start, end) for start, end in found if end <= len(tail)]
+    # Where bytes follow the last record, it must not be in the comment of another one.
+    if len(exact) > 1 or (not exact and any(end > fitting[0][0] for _, end in fitting[1:])):
         raise refuse_damaged("The zip has several ends. Make the zip again, without a comment.")
-    if not found:
-        raise refuse_damaged("The file is not a zip, is cut off, or has bytes after its end. Make the zip again.")
-    return found[0]
+    return exact[0] if exact else fitting[0][0] if fitting else None
+
+
+def _refuse_other(head: bytes) -> VolumeRefusedError:
+    """Return the error about a file without an end record, which may be an archive of another kind."""
+    if kind := find_archive_kind(head):
+        return refuse_damaged(f"The file is {kind}, not a zip. Unpack it and send the folder, or make a zip of it.")
+    return refuse_damaged("The file is not a zip, or is cut off. Make the zip again.")
 
 
 def _read_end64(read: Read, locator: tuple[int, ...], locator_at: int) -> tuple[int, tuple[int, ...]]:

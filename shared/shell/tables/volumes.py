@@ -53,6 +53,9 @@ class Volumes(Base):
     load_files: Mapped[str | None] = mapped_column(
         MEDIUMTEXT, comment="The load files that were found, and the top folder of the volume, as JSON; NULL before"
     )
+    folders: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT, comment="The folders beside the load files, by the folder that has them, as JSON; NULL before"
+    )
     late_files: Mapped[int] = mapped_column(
         Integer, server_default="0", comment="Objects that arrived after the listing had passed their place"
     )
@@ -110,6 +113,7 @@ class VolumeFiles(Base):
         UniqueConstraint("volume_id", "file_no", name="uq_volume_files_number"),
         Index("ix_volume_files_path", "volume_id", "path_hash"),
         Index("ix_volume_files_unit", "volume_id", "unit_no"),
+        Index("ix_volume_files_name", "volume_id", "name_hash"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
@@ -137,6 +141,9 @@ class VolumeFiles(Base):
     )
     entry: Mapped[str | None] = mapped_column(
         Text, comment="Where and how the zip holds the entry, as JSON; NULL for a single file"
+    )
+    name_hash: Mapped[bytes | None] = mapped_column(
+        BINARY(16), comment="As path_hash, of the name without its folders; NULL if an earlier version listed the file"
     )
 
 
@@ -184,7 +191,7 @@ class ExhibitFiles(Base):
     )
     file_id: Mapped[int] = mapped_column(BigInteger, comment="The file, volume_files.id; 0: the volume has none")
     rule: Mapped[int] = mapped_column(
-        SmallInteger, comment="The rule by which it was found, from 2 to 6, or 0; docs/volumes.md lists all"
+        SmallInteger, comment="The rule by which it was found, from 2 to 9, or 0; docs/volumes.md lists all"
     )
 
 
@@ -205,4 +212,7 @@ class ImportChunkFiles(Base):
     )
     documents: Mapped[bytes | None] = mapped_column(
         MEDIUMBLOB, comment="The documents that it names, as JSON, compressed; NULL unless load files are compared"
+    )
+    paths: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT, comment="How its paths were found, by rule with an example, as JSON; NULL if it names none"
     )

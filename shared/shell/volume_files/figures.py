@@ -11,11 +11,13 @@ from typing import NamedTuple
 from sqlalchemy import RowMapping, TextClause, text
 from sqlalchemy.orm import Session
 
-from core.contracts.imports import FileFigures, PageCounts, StoredPaths, UncomparedHashes
+from core.contracts.imports import FileFigures, PageCounts, UncomparedHashes
+from core.contracts.paths import StoredPaths
 from core.volumes.hashes import list_uncompared
 from shell.db.session import session
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volume_files.documents import OF_REJECTED_ROWS, UNREFERENCED
+from shell.volume_files.path_figures import read_path_figures
 
 # NULL until all imports of the volume have ended.
 _WHOLE = (UNREFERENCED, OF_REJECTED_ROWS)
@@ -92,6 +94,7 @@ def read_file_figures(
             for name, column in columns.items()
             if counts[name]
         ],
+        paths=read_path_figures(reading, import_id),
     )
 
 

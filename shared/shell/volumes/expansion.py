@@ -21,6 +21,7 @@ from shell.aws.s3 import ObjectVersion
 from shell.deadline import build_deadline_check
 from shell.settings import settings
 from shell.tables.volumes import Volumes
+from shell.volume_files.same_names import hash_name
 from shell.volumes.sealing import PAUSE_S, begin_listing, check_storable, end_listing, store_page
 
 
@@ -60,7 +61,8 @@ def _build_row(volume: Volumes, file_no: int, unit: ZipUnit, entry: ZipEntry) ->
         message = f"Its path has more than {longest} bytes of UTF-8. Shorten it, and make the zip again."
         raise VolumeRefusedError(VolumeFailure.ZIP_PATH, message, entry.path)
     hashed = hash_path(fold_path(entry.path))
-    return (volume.id, file_no, entry.path, hashed, entry.size, None, None, unit.number + 1, encode_entry(entry))
+    place = (volume.id, file_no, entry.path, hashed, entry.size, None, None, unit.number + 1)
+    return (*place, encode_entry(entry), hash_name(entry.path))
 
 
 def encode_entry(entry: ZipEntry) -> str:

@@ -8,7 +8,7 @@ of it is expanded.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -31,8 +31,8 @@ from shell.volumes.sealing import check_declared, discover, find_late_files, is_
 from shell.work.messages import ListingMessage
 
 _LEAVE = text(
-    "UPDATE volumes SET status = :status, load_files = :found, late_files = :late, late_names = :names "
-    "WHERE id = :volume_id"
+    "UPDATE volumes SET status = :status, load_files = :found, folders = :folders, late_files = :late, "
+    "late_names = :names WHERE id = :volume_id"
 )
 _DELETE_UNITS = text("DELETE FROM volume_units WHERE volume_id = :volume_id")
 _COUNT_UNITS = text("UPDATE volumes SET units = :units, units_left = :units WHERE id = :volume_id")
@@ -72,7 +72,7 @@ def _list(volume: Volumes) -> bool:
         check_declared(volume)
         late = find_late_files(volume)
         hashed = plan_units(volume.id) if _is_hashed(volume) else []
-    _leave_sealed(volume, discover(volume), *late, hashed)
+    _leave_sealed(volume, *discover(volume), *late, hashed)
     return True
 
 
@@ -83,7 +83,12 @@ def _is_hashed(volume: Volumes) -> bool:
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _leave_sealed(
-    volume: Volumes, found: DiscoveredFiles, late: int, names: list[str], hashed: Sequence[HashUnit]
+    volume: Volumes,
+    found: DiscoveredFiles,
+    folders: Mapping[str, Sequence[str]],
+    late: int,
+    names: list[str],
+    hashed: Sequence[HashUnit],
 ) -> None:
     """Have the volume expanded or hashed, or end it; do nothing if another worker did."""
     with session() as transaction:
@@ -91,6 +96,9 @@ def _leave_sealed(
         if current is None or not is_sealed(current, volume.generation):
             return
         values = {"late": late, "names": json.dumps(names) if late else None, "found": json.dumps(found._asdict())}
+        # Of a load file that an earlier import named, the folders stay known: its chunks can be retried.
+        known = {**json.loads(current.folders or "{}"), **folders}
+        values["folders"] = json.dumps(known, ensure_ascii=False)
         status = VolumeStatus.HASHING if hashed else VolumeStatus.EXPANDING
         transaction.execute(_LEAVE, {"volume_id": volume.id, "status": status.value, **values})
         if volume.archive_key is None:

@@ -23,6 +23,7 @@ from core.errors import ImportBusyError
 from core.statuses import VolumeStatus
 from core.volumes.discovery import DiscoveredFiles, discover_files
 from core.volumes.errors import VolumeRefusedError, shorten_name
+from core.volumes.folders import FolderSurvey
 from core.volumes.paths import fold_path, hash_path
 from core.volumes.zip_names import find_ignored_kind
 from shell.aws.object_versions import ListedVersion, list_latest
@@ -33,12 +34,15 @@ from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import is_storable
+from shell.volume_files.same_names import hash_name
 from shell.volumes.records import RETRY_AFTER_S
 
 PAUSE_S = 60
 ROWS_PER_PAGE, ROWS_PER_DELETE = 1_000, 10_000
 MAX_LISTED = 20
-FILE_COLUMNS = ("volume_id", "file_no", "path", "path_hash", "size", "version_id", "etag", "unit_no", "entry")
+FILE_COLUMNS = (
+    *("volume_id", "file_no", "path", "path_hash", "size", "version_id", "etag", "unit_no", "entry", "name_hash"),
+)
 
 _IS_LISTED = "id = :volume_id AND generation = :generation AND status = 'sealed' AND listed_at IS NULL"
 _LOCK_UNLISTED = text(f"SELECT id FROM volumes WHERE {_IS_LISTED} AND list_position IS NULL FOR UPDATE")  # noqa: S608
@@ -116,7 +120,7 @@ def _build_rows(
             continue
         check_storable(path)
         place = (volume.id, first + len(rows), path, hash_path(fold_path(path)), each.size)
-        rows.append((*place, each.version_id, each.etag, None, None))
+        rows.append((*place, each.version_id, each.etag, None, None, hash_name(path)))
         size += each.size
     return rows, size, ignored
 
@@ -188,14 +192,15 @@ def _insert(transaction: Session, volume: Volumes, rows: Sequence[tuple[Any, ...
         insert_new(transaction, "volume_units", ("volume_id", "unit_no"), [(volume.id, unit)])
 
 
-def discover(volume: Volumes) -> DiscoveredFiles:
-    """Return the load files that the request names, or that the volume has.
+def discover(volume: Volumes) -> tuple[DiscoveredFiles, dict[str, list[str]]]:
+    """Return the load files that the request names, or that the volume has, and the folders beside them.
 
     Raises VolumeRefusedError if there is none, or several.
     """
-    request = json.loads(volume.import_request or "{}")
-    files = ((row.path, row.size) for row in _list_paths(volume.id))
-    return discover_files(files, load_file=request.get("load_file"), image_load_file=request.get("image_load_file"))
+    request, folders = json.loads(volume.import_request or "{}"), FolderSurvey()
+    files = folders.watch((row.path, row.size) for row in _list_paths(volume.id))
+    found = discover_files(files, load_file=request.get("load_file"), image_load_file=request.get("image_load_file"))
+    return found, folders.select_near([found.load_file, found.image_load_file])
 
 
 def _list_paths(volume_id: int) -> Iterator[Any]:

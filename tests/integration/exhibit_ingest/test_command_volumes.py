@@ -117,6 +117,14 @@ def test_a_folder_is_checked_then_imported_and_its_zip_gives_the_same(served: Se
     assert imported["volume"].keys() >= {"name", "files", "bytes", "load_file", "image_load_file"}
     counts = {name: imported["pages"][name] for name in ("lines_seen", "imported", "rejected", "documents")}
     assert counts == {"lines_seen": pages + 1, "imported": pages, "rejected": 1, "documents": documents}
+    paths = imported["files"].pop("paths")
+    assert [(each["kind"], each["missing"], each["advice"]) for each in paths] == [
+        *(("native", 1, None), ("text", 1, None), ("image", 1, None)),
+    ]
+    assert [[(one["rule"], one["files"]) for one in each["found_by_rule"]] for each in paths[:2]] == [
+        [(4, documents - 1)],
+        [(4, documents - 1)],
+    ]
     assert imported["files"] == {
         "natives_linked": documents - 1,
         "natives_missing": 1,
@@ -137,11 +145,13 @@ def test_a_folder_is_checked_then_imported_and_its_zip_gives_the_same(served: Se
     code, expanded = served.run("import", compress(folder), "--case", "zip")
     # What is in a zip is read.
     assert expanded["files"]["hash_mismatches"] == 0
+    in_zip = expanded["files"].pop("paths")
+    assert [{**each, "found_by_rule": []} for each in in_zip] == [{**each, "found_by_rule": []} for each in paths]
     expanded["files"] |= {name: imported["files"][name] for name in ("hash_mismatches", "hashes_not_compared")}
     assert (code, describe(expanded)) == (3, describe(imported))
     # The paths of the zip begin with its folder.
-    in_zip = [tuple(str(cell).replace("VOL001/", "") for cell in row) for row in served.documents("zip")]
-    assert in_zip == [tuple(map(str, row)) for row in served.documents("folder")]
+    documents_of_zip = [tuple(str(cell).replace("VOL001/", "") for cell in row) for row in served.documents("zip")]
+    assert documents_of_zip == [tuple(map(str, row)) for row in served.documents("folder")]
     assert [row[0] for row in served.documents("zip")] == [each.numbers[0] for each in VOLUME.documents]
     assert served.documents("folder")[2][3:] == (
         "native NATIVES/DEMO0000004.txt 4,text TEXT/DEMO0000004.txt 4",

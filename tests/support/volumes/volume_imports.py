@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import start_import
+from core.volumes.folders import FolderSurvey
 from core.volumes.paths import fold_path, hash_path
 from shell.aws import clients
 from shell.db.session import session
 from shell.exhibits.cases import get_or_create_case
+from shell.volume_files.same_names import hash_name
 from tests.support.application.driver import World, call, complete_imports
 
 TENANT = "tenant"
@@ -32,8 +34,12 @@ def put_volume(
         files=len(files),
     )
     volume_id = int(world.query("SELECT MAX(id) FROM volumes")[0][0])
-    prefix = f"volumes/{TENANT}/{case}/{volume_id}/"
-    world.query("UPDATE volumes SET prefix = :prefix WHERE id = :id", prefix=prefix, id=volume_id)
+    prefix, survey = f"volumes/{TENANT}/{case}/{volume_id}/", FolderSurvey()
+    for path in files:
+        survey.add(path)
+    folders = json.dumps(survey.select_near(files))
+    values = {"prefix": prefix, "folders": folders, "id": volume_id}
+    world.query("UPDATE volumes SET prefix = :prefix, folders = :folders WHERE id = :id", **values)
     for number, (path, data) in enumerate(sorted(files.items())):
         _add_file(world, volume_id, number, prefix, path, data, hashed=hashed)
     return volume_id
@@ -42,8 +48,9 @@ def put_volume(
 def _add_file(world: World, volume_id: int, number: int, prefix: str, path: str, data: bytes, *, hashed: bool) -> None:
     put = clients.s3().put_object(Bucket=world.bucket, Key=prefix + path, Body=data)
     world.query(
-        "INSERT INTO volume_files (volume_id, file_no, path, path_hash, size, version_id, etag, md5, sha1, sha256) "
-        "VALUES (:volume, :number, :path, :hash, :size, :version, :etag, :md5, :sha1, :sha256)",
+        "INSERT INTO volume_files "
+        "(volume_id, file_no, path, path_hash, size, version_id, etag, md5, sha1, sha256, name_hash) "
+        "VALUES (:volume, :number, :path, :hash, :size, :version, :etag, :md5, :sha1, :sha256, :name_hash)",
         volume=volume_id,
         number=number,
         path=path,
@@ -54,6 +61,7 @@ def _add_file(world: World, volume_id: int, number: int, prefix: str, path: str,
         md5=hashlib.md5(data, usedforsecurity=False).digest() if hashed else None,
         sha1=hashlib.sha1(data, usedforsecurity=False).digest() if hashed else None,
         sha256=hashlib.sha256(data).digest() if hashed else None,
+        name_hash=hash_name(path),
     )
 
 

@@ -38,6 +38,7 @@ OPTIONS = {
     "body:options.multiValues": "replace",
     "body:options.missingFiles": "reject",
     "body:options.stripPrefix": "D:\\export",
+    "body:options.addPrefix": "VOL001",
     "body:options.verifyHashes": True,
     "body:options.verifyImages": True,
 }

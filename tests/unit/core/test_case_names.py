@@ -39,6 +39,8 @@ def test_a_misspelling_is_similar_both_ways(name: str, other: str) -> None:
             ("Case12", "Case21"),
             ("2024-0123", "2024-0132"),
             ("Smith v. Jones 1", "Smith v. Jones 10"),
+            ("Smith v. Jones 00", "Smith v. Jones 01"),
+            ("Smith v. Jones ١٢", "Smith v. Jones ١٣"),
         ),
     ],
 )

@@ -15,6 +15,7 @@ FOREIGN = {
     "an XLS workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 99, "UNSUPPORTED_FORMAT", "Export it as CSV"),
     "a PDF": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "UNSUPPORTED_FORMAT", "load file"),
     "a GZIP archive": (b"\x1f\x8b\x08\0\0\0\0\0", "UNSUPPORTED_FORMAT", "Unpack"),
+    "a RAR archive": (b"Rar!\x1a\x07\x01\x00", "UNSUPPORTED_FORMAT", "Unpack it, and import the folder"),
     "a 7z archive": (b"7z\xbc\xaf\x27\x1c", "UNSUPPORTED_FORMAT", "Unpack"),
     "a TIFF": (b"II*\0\x08\0\0\0", "UNSUPPORTED_FORMAT", "load file"),
     "a JPEG": (b"\xff\xd8\xff\xe0\0\x10JFIF", "UNSUPPORTED_FORMAT", "load file"),

@@ -45,7 +45,11 @@ def find(
 ) -> tuple[str, PathRule | None]:
     """The path of the file or the code, and the rule."""
     candidates = list_candidates(
-        text, volume_name=volume_name, load_file_folder=load_file_folder, strip_prefix=strip_prefix, root=root
+        text,
+        volume_name=volume_name,
+        load_file_folder=load_file_folder,
+        strip_prefixes=[] if strip_prefix is None else [strip_prefix],
+        root=root,
     )
     if isinstance(candidates, PathError):
         return candidates.code, None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from contextlib import suppress
 from struct import pack
 
@@ -162,6 +164,7 @@ def test_an_entry_whose_bytes_reach_into_the_directory_is_refused() -> None:
 
 
 DIRECTORY = build_zip([GOOD, Entry(b"b")])
+OTHER = header(Entry(b"other.txt", b"good"), 0)
 END = DIRECTORY[-22:]
 WITH_ZIP64 = build_zip([GOOD], zip64=True)
 ZIP64_AT = len(WITH_ZIP64) - 22 - 20 - 56
@@ -173,8 +176,12 @@ def changed(raw: bytes, at: int, new: bytes) -> bytes:
 
 BROKEN = [
     *(b"", b"PK", b"PK\5\6", END[:-1], b"not a zip at all" * 10, local_part(GOOD)),
-    # Cut off at the end, at the beginning and in the directory; followed by other bytes.
-    *(DIRECTORY[:-1], DIRECTORY[5:], DIRECTORY[:60] + DIRECTORY[61:], DIRECTORY + b"\n", DIRECTORY + bytes(100)),
+    # Cut off at the end, at the beginning and in the directory; too far before the end of the file.
+    *(DIRECTORY[:-1], DIRECTORY[5:], DIRECTORY[:60] + DIRECTORY[61:], DIRECTORY + bytes(65_536)),
+    # What is left of a zip that is cut off after an archive in it, which no reader may take for the whole.
+    *(build_zip([Entry(b"in.zip", DIRECTORY, method=STORED)])[: 36 + len(DIRECTORY) + cut] for cut in (1, 30, 60)),
+    # An end whose comment has another directory and end, and bytes after it.
+    build_zip([GOOD], comment=OTHER + end_of(1, len(build_zip([GOOD])), len(OTHER)) + b"\n") + b"\n",
     # A directory that ends too early or too late, with another number of entries, and of an archive in parts.
     *(build_zip([GOOD], count=0), build_zip([GOOD], count=2), build_zip([GOOD], zip64=True, count=2)),
     changed(DIRECTORY, len(DIRECTORY) - 10, pack("<L", 0xFFFFFF)),
@@ -196,6 +203,33 @@ BROKEN = [
     changed(WITH_ZIP64, len(WITH_ZIP64) - 26, pack("<L", 2)),
     changed(WITH_ZIP64, len(WITH_ZIP64) - 6, pack("<L", 5)),
 ]
+
+
+@pytest.mark.parametrize("after", [b"\n", b"\r\n", bytes(100), b"PK", bytes(65_535)])
+@pytest.mark.parametrize("zip64", [False, True])
+def test_bytes_after_the_end_are_not_read(after: bytes, zip64: bool) -> None:
+    inner = Entry(b"in.zip", DIRECTORY, method=STORED)
+    for comment in (b"", b"a comment"):
+        raw = build_zip([GOOD, inner], zip64=zip64, comment=comment) + after
+        if len(comment) + len(after) <= 65_535:
+            found = list(read_directory(reader(raw), len(raw)).list_entries())
+            assert [entry.path for entry in found] == ["good.txt", "in.zip"]
+            assert b"".join(EntryReader(reader(raw), found[1]).read_blocks()) == DIRECTORY
+            with zipfile.ZipFile(io.BytesIO(raw)) as oracle:
+                assert oracle.namelist() == ["good.txt", "in.zip"]
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        *((b"Rar!\x1a\x07\0", "RAR"), (b"Rar!\x1a\x07\1\0", "RAR"), (b"7z\xbc\xaf\x27\x1c\0\4", "7z")),
+        *((b"\x1f\x8b\x08", "gzip"), (bytes(257) + b"ustar\0" + b"00", "tar")),
+    ],
+)
+def test_another_archive_is_named(head: bytes, kind: str) -> None:
+    code, _, message = refuse(head + bytes(1_000))
+    assert code == VolumeFailure.ZIP_DAMAGED
+    assert f"a {kind} archive, not a zip. Unpack it and send the folder" in message
 
 
 @pytest.mark.parametrize("raw", BROKEN)

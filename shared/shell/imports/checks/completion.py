@@ -20,6 +20,7 @@ from core.events import import_checked
 from core.imports.check_summary import FINDINGS_PER_ATTEMPT, CodeSummary, Severity, judge_severity, write_summaries
 from core.load_file.layout import Layout
 from core.statuses import ImportStatus
+from core.volumes.path_tally import PathTally
 from shell.db.session import session
 from shell.imports.checks.end_findings import EndFinding, EndFindings
 from shell.imports.state.completion_lock import check_completing, lock_completing
@@ -32,6 +33,7 @@ from shell.outbox.writer import append_events, wake_relay
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volume_files.documents import store_whole_counts
+from shell.volume_files.path_figures import store_paths, unite_paths
 
 FINDINGS_PER_BATCH = 5_000
 
@@ -94,7 +96,7 @@ def complete_check(import_id: int, generation: int) -> bool:
         end = _begin_attempt(EndOfCheck(import_record, generation))
         found = EndFindings(import_record)
         _write(end, found.find())
-        _finish(end, found)
+        _finish(end, found, unite_paths(import_record))
     except ImportNotRunningError as stopped:
         logger.info("check not completed", extra={"import_id": import_id, "status": stopped.status})
         return True
@@ -135,7 +137,7 @@ def _write_batch(end: EndOfCheck, findings: list[FindingRow]) -> None:
         write_findings(transaction, findings)
 
 
-def _has_ended(end: EndOfCheck, _found: EndFindings) -> bool | None:
+def _has_ended(end: EndOfCheck, *_: object) -> bool | None:
     """Return True if the check has ended, else None; wait for a COMMIT that is under way."""
     try:
         with session() as locking:
@@ -146,7 +148,7 @@ def _has_ended(end: EndOfCheck, _found: EndFindings) -> bool | None:
 
 
 @retry_on_db_conflict(resolve=_has_ended)
-def _finish(end: EndOfCheck, found: EndFindings) -> bool:
+def _finish(end: EndOfCheck, found: EndFindings, paths: PathTally | None) -> bool:
     """Record the result and the status, and write the event."""
     import_record = end.import_record
     with session() as transaction:
@@ -155,6 +157,7 @@ def _finish(end: EndOfCheck, found: EndFindings) -> bool:
         pages = _move_refused(counts, found.refused)
         if found.without_images is not None:
             store_whole_counts(transaction, import_record.id, without_images=found.without_images, **pages)
+        store_paths(transaction, import_record.id, paths)
         summaries = list(_summarize(transaction, end))
         counts["warnings"] = sum(each.count for each in summaries if each.severity is Severity.WARNING)
         names = {kind: found.new_names.get(kind, 0) for kind in ("custodians", "tags")}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import select, text
@@ -20,6 +19,8 @@ from core.load_file.layout import Layout
 from core.load_file.original_lines import find_original_line
 from core.volumes.documents import NamedDocument
 from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker
+from core.volumes.path_guesses import NamedPath
+from core.volumes.path_tally import PathTally
 from shell.db.bulk_insert import insert_new
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.results import RowResults
@@ -50,7 +51,8 @@ def link_rows(reading: Session, import_record: Imports, layout: Layout, rows: Se
     """
     columns = {kind: layout.fields.index(name) for kind, name in PATH_FIELDS.items() if name in layout.fields}
     paths = {row.source.line_no: _list_paths(row, columns) for row in rows}
-    named = find_named_files(reading, import_record, layout, chain.from_iterable(of.values() for of in paths.values()))
+    texts = (NamedPath(text) for of in paths.values() for text in of.values())
+    named = find_named_files(reading, import_record, layout, texts)
     linker = RowLinker(layout)
     linked = {
         row.source.line_no: linker.link(paths[row.source.line_no], row.source.cells or (), named)
@@ -139,7 +141,17 @@ def write_counts(
     # The image load file that waits for this import is compared with its rows.
     is_compared = transaction.execute(_IS_COMPARED, {"import_id": chunk.import_id}).first() is not None
     documents = [*(_list_documents(results) if is_compared else ()), *_list_rejected(layout, results, files)]
-    store_counts(transaction, chunk, counts, numbers, documents if documents or is_compared else None)
+    tally = _tally_paths(results, files)
+    store_counts(transaction, chunk, counts, numbers, documents if documents or is_compared else None, tally)
+
+
+def _tally_paths(results: RowResults, files: Mapping[int, RowFiles]) -> PathTally:
+    """Return how the paths of the accepted rows were found."""
+    tally = PathTally()
+    for line_no in (row.source.line_no for row in results.list_accepted() if row.source.line_no in files):
+        for kind, path, resolved in files[line_no].named:
+            tally.add(kind.value, line_no, path, resolved)
+    return tally
 
 
 def count_named_files(layout: Layout, results: RowResults) -> dict[str, int]:

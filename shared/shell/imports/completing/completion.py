@@ -19,6 +19,7 @@ from core.errors import ImportNotRunningError
 from core.events import import_completed, import_failed
 from core.imports.column_warnings import ColumnWarning
 from core.statuses import ImportPhase, ImportStatus
+from core.volumes.path_tally import PathTally
 from shell.db.session import session
 from shell.imports.completing.check_comparison import compare_with_check
 from shell.imports.completing.column_warnings import find_column_warnings, store_column_warnings
@@ -33,6 +34,7 @@ from shell.outbox.writer import append_events, wake_relay
 from shell.tables.imports import Imports
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.volume_files.path_figures import store_paths, unite_paths
 from shell.volume_files.rejected_documents import Renamed, list_pages_of_rejected_rows, rename_rejections
 from shell.volume_files.without_images import DocumentsWithoutImages, find_without_images, store_without_images
 
@@ -65,7 +67,8 @@ def complete_import(import_id: int, generation: int) -> None:
             _delete_unused(kind, import_id, generation)
         for found in list_pages_of_rejected_rows(import_record):
             _rename_rejections(import_record.id, generation, found)
-        _finish(import_record, generation, find_without_images(import_record), find_column_warnings(import_record))
+        columns = find_column_warnings(import_record)
+        _finish(import_record, generation, find_without_images(import_record), columns, unite_paths(import_record))
     except ImportNotRunningError as stopped:
         logger.info("import not completed", extra={"import_id": import_id, "status": stopped.status})
         return
@@ -114,6 +117,7 @@ def _finish(
     generation: int,
     without_images: DocumentsWithoutImages | None,
     columns: Sequence[ColumnWarning],
+    paths: PathTally | None,
 ) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
@@ -121,6 +125,7 @@ def _finish(
         if without_images is not None:
             store_without_images(transaction, import_record.id, without_images)
         store_column_warnings(transaction, import_record.id, columns)
+        store_paths(transaction, import_record.id, paths)
         compare_with_check(transaction, import_record.id)
         totals = sum_chunks(transaction, import_record.id)
         status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED

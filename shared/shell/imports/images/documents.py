@@ -6,7 +6,7 @@ Guaranteed: what is decided depends on the document and the volume's files alone
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,14 +16,15 @@ from core.image_load_file.documents import ImageDocument, ImagePage
 from core.image_load_file.page_lines import ImageFileKind, LineError
 from core.load_file.layout import Layout
 from core.load_file.rows import RowError, ValueChange
-from core.volumes.linking import VolumeFile
-from core.volumes.paths import PathError
+from core.volumes.linking import NamedFiles, VolumeFile
+from core.volumes.path_guesses import NamedPath
+from core.volumes.path_messages import describe_file, describe_path_error
+from core.volumes.paths import Elsewhere, PathError, Resolved
 from shell.db.column_limits import column_limits
 from shell.imports.images.image_pages import PageCounts
 from shell.utils.key_validation import key_error
 
-# By the text of the path: the file, or why there is none.
-Images = Mapping[str, VolumeFile | PathError | None]
+_Image = VolumeFile | PathError | Elsewhere | None
 _PATH_COLUMNS = {ImageFileKind.OPT: "path", ImageFileKind.LFP: "file"}
 
 
@@ -62,7 +63,9 @@ class ReadDocument:
 class DocumentReader:
     """Reads the documents of one chunk; `images` is None without a volume, `pages` if they are not counted."""
 
-    def __init__(self, layout: Layout, kind: ImageFileKind, images: Images | None, pages: PageCounts | None) -> None:
+    def __init__(
+        self, layout: Layout, kind: ImageFileKind, images: NamedFiles | None, pages: PageCounts | None
+    ) -> None:
         self._rejects = layout.files.missing_files is MissingFiles.REJECT
         self._column, self._images, self._limits = _PATH_COLUMNS[kind], images, column_limits("pages")
         self._pages = pages
@@ -83,8 +86,9 @@ class DocumentReader:
             self._compare_pages(read, self._pages)
         return read
 
-    def _find_file(self, page: ImagePage) -> VolumeFile | PathError | None:
-        return None if self._images is None else self._images[page.path]
+    def _find_file(self, page: ImagePage) -> _Image:
+        named = None if self._images is None else self._images[NamedPath(page.path, page.volume)]
+        return named.file if isinstance(named, Resolved) else named
 
     def _find_error(self, document: ImageDocument, first_line: int | None) -> RowError | None:
         if document.error:
@@ -101,12 +105,12 @@ class DocumentReader:
                 if found:
                     yield RowError(found[0], name, f"Line {page.line_no}: {found[1]}")
 
-    def _check_images(self, read: ReadDocument, images: Sequence[VolumeFile | PathError | None]) -> None:
+    def _check_images(self, read: ReadDocument, images: Sequence[_Image]) -> None:
         """Add a warning for each line whose image is not as it should be, or the error of the document."""
         last_line = 0
         for page, image in zip(read.document.pages, images, strict=True):
             read.missing += not isinstance(image, VolumeFile)
-            change = _describe_image(image, self._column) or self._describe_unreadable(image)
+            change = _describe_image(page, image, self._column) or self._describe_unreadable(page, image)
             read.unreadable += change is not None and change.code is WarningCode.IMAGE_UNREADABLE
             if change and page.line_no != last_line:
                 read.warnings.append(PageWarning(page.line_no, change))
@@ -114,11 +118,11 @@ class DocumentReader:
             if self._rejects and read.error is None and change and not isinstance(image, VolumeFile):
                 read.error = RowError(change.code, change.column, f"Line {page.line_no}: {change.message}")
 
-    def _describe_unreadable(self, image: VolumeFile | PathError | None) -> ValueChange | None:
+    def _describe_unreadable(self, page: ImagePage, image: _Image) -> ValueChange | None:
         if self._pages is None or not isinstance(image, VolumeFile) or self._pages[image.id] is not None:
             return None
-        message = "The image cannot be opened, so that its pages are unknown. Ask the sender for it again."
-        return ValueChange(WarningCode.IMAGE_UNREADABLE, self._column, message, None)
+        what = "The image cannot be opened, so that its pages are unknown. Ask the sender for it again."
+        return ValueChange(WarningCode.IMAGE_UNREADABLE, self._column, describe_file(page.path, what), page.path)
 
     def _compare_pages(self, read: ReadDocument, pages: PageCounts) -> None:
         """Add the pages of the document's images, and a warning if all are known and the document has others."""
@@ -139,14 +143,12 @@ def _describe_line(document: ImageDocument, error: LineError) -> str:
     return f"Line {error.line_no}: {error.message}"
 
 
-def _describe_image(image: VolumeFile | PathError | None, column: str) -> ValueChange | None:
+def _describe_image(page: ImagePage, image: _Image, column: str) -> ValueChange | None:
     """Return what is wrong with the image of a page, None if nothing is."""
-    if image is None:
-        message = "The volume does not have this image. Add it, or correct the path."
-        return ValueChange(WarningCode.IMAGE_MISSING, column, message, None)
-    if isinstance(image, PathError):
-        return ValueChange(image.code, column, image.message, None)
+    if not isinstance(image, VolumeFile):
+        code, message = describe_path_error(page.path, image, WarningCode.IMAGE_MISSING, "image")
+        return ValueChange(code, column, message, page.path)
     if image.size == 0:
-        message = "The image is empty. Ask the sender whether it should be."
-        return ValueChange(VolumeCode.FILE_EMPTY, column, message, None)
+        message = describe_file(page.path, "The image is empty. Ask the sender whether it should be.")
+        return ValueChange(VolumeCode.FILE_EMPTY, column, message, page.path)
     return None

@@ -18,8 +18,8 @@ from typing import Any
 from sqlalchemy import select, text
 
 from core.errors import FileRefusedError, StorageUnavailableError
-from core.volumes.linking import VolumeFile
-from core.volumes.paths import PathError
+from core.volumes.linking import NamedFiles
+from core.volumes.paths import Resolved
 from shell.aws.clients import S3_CONNECTIONS
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
@@ -40,12 +40,12 @@ _SAVE = text("""
 """)
 
 
-def count_images(import_record: Imports, images: Mapping[str, VolumeFile | PathError | None]) -> PageCounts:
+def count_images(import_record: Imports, images: NamedFiles) -> PageCounts:
     """Return the number of pages of the images that were found.
 
     Raises StorageUnavailableError, also when the invocation's time is over: a retry goes on with what is stored.
     """
-    ids = sorted({each.id for each in images.values() if isinstance(each, VolumeFile)})
+    ids = sorted({each.file.id for each in images.values() if isinstance(each, Resolved)})
     counts: dict[int, int | None] = {}
     for start in range(0, len(ids), FILES_AT_ONCE):
         prefix, rows = _read_files(import_record.volume_id or 0, ids[start : start + FILES_AT_ONCE])

@@ -14,10 +14,11 @@ from core.image_load_file.documents import ImageDocument, describe_large_documen
 from core.image_load_file.limits import LIMITS
 from core.image_load_file.page_lines import ImageFileKind, LineError
 from core.load_file.layout import Layout
-from core.volumes.paths import Resolved
+from core.volumes.linking import NamedFiles
+from core.volumes.path_guesses import NamedPath
 from shell.db.session import session
 from shell.imports.chunks.chunk_source import LoadedChunk, build_miscount, read_bytes, read_part
-from shell.imports.images.documents import DocumentReader, Images, ReadDocument
+from shell.imports.images.documents import DocumentReader, ReadDocument
 from shell.imports.images.image_pages import count_images
 from shell.imports.splitting.image_split import NOT_READ
 from shell.tables.chunks import ImportChunks
@@ -28,12 +29,16 @@ from shell.volume_files.lookup import find_named_files
 
 @dataclass
 class ImageChunk:
-    """A chunk of an image load file as it was read; the same for every attempt."""
+    """A chunk of an image load file as it was read; the same for every attempt.
+
+    `images` are the files of its paths, None for a load file that is not of a volume.
+    """
 
     import_record: Imports
     chunk: ImportChunks
     layout: Layout
     documents: Sequence[ReadDocument]
+    images: NamedFiles | None = None
 
 
 def read_page_documents(loaded: LoadedChunk) -> ImageChunk:
@@ -51,7 +56,7 @@ def read_page_documents(loaded: LoadedChunk) -> ImageChunk:
     pages = count_images(import_record, images) if images and layout.files.verify_images else None
     reader = DocumentReader(layout, kind, images, pages)
     read = [reader.read(document, first_lines.get(document.line_no)) for document in documents]
-    return ImageChunk(import_record, chunk, layout, read)
+    return ImageChunk(import_record, chunk, layout, read, images)
 
 
 def _list_documents(loaded: LoadedChunk, kind: ImageFileKind) -> list[ImageDocument]:
@@ -82,14 +87,13 @@ def _describe_large_range(chunk: ImportChunks) -> LineError:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _find_images(import_record: Imports, layout: Layout, documents: Iterable[ImageDocument]) -> Images | None:
+def _find_images(import_record: Imports, layout: Layout, documents: Iterable[ImageDocument]) -> NamedFiles | None:
     """Return the file that each path of the documents names, None for one that the volume lacks.
 
     Return None for a load file that is not of a volume.
     """
     if import_record.volume_id is None:
         return None
-    paths = (page.path for document in documents for page in document.pages)
+    paths = (NamedPath(page.path, page.volume) for document in documents for page in document.pages)
     with session() as reading:
-        named = find_named_files(reading, import_record, layout, paths)
-    return {path: found.file if isinstance(found, Resolved) else found for path, found in named.items()}
+        return find_named_files(reading, import_record, layout, paths)

@@ -10,7 +10,9 @@ from core.load_file.encoding import replace_surrogates
 from core.load_file.rows import RowError, ValueChange
 from core.statuses import ChunkStatus
 from core.volumes.documents import NamedDocument
-from shell.imports.chunks.results import MAX_COLUMN_CHARACTERS, MAX_MESSAGE_CHARACTERS
+from core.volumes.path_guesses import NamedPath
+from core.volumes.path_tally import PathTally
+from shell.imports.chunks.results import MAX_COLUMN_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_ORIGINAL_BYTES
 from shell.imports.images.decisions import ImageResults, describe_key
 from shell.imports.images.documents import ReadDocument
 from shell.imports.images.reader import ImageChunk
@@ -36,7 +38,10 @@ def build_warnings(images: ImageChunk, results: ImageResults) -> Iterator[Warnin
     """Yield a row for each warning about documents that have their pages."""
     for line_no, seq, change, key in _list_warnings(results):
         where = (images.import_record.id, line_no, seq, images.chunk.chunk_no, change.column, change.code.value)
-        yield WarningRow(*where, change.message[:MAX_MESSAGE_CHARACTERS], key)
+        original = None if change.original is None else change.original.encode("utf-8", "surrogatepass")
+        kept = original if original is not None and len(original) <= MAX_ORIGINAL_BYTES else None
+        size = None if original is None else len(original)
+        yield WarningRow(*where, change.message[:MAX_MESSAGE_CHARACTERS], key, kept, size)
 
 
 def build_findings(images: ImageChunk, results: ImageResults) -> Iterator[FindingRow]:
@@ -91,6 +96,16 @@ def list_documents(images: ImageChunk, results: ImageResults) -> Iterator[NamedD
         counts = {result: 1, "lines": _count_lines(read), **_count_document(images, result, read)}
         document = read.document
         yield NamedDocument(document.line_no, exhibit.id if exhibit else 0, document.key, counts=counts)
+
+
+def tally_paths(images: ImageChunk, results: ImageResults) -> PathTally:
+    """Return how the paths of the accepted documents were found; a path that several pages name counts for each."""
+    tally = PathTally()
+    for target in results.list_accepted() if images.images is not None else ():
+        for page in target.read.document.pages:
+            named = (images.images or {})[NamedPath(page.path, page.volume)]
+            tally.add("image", page.line_no, page.path, named)
+    return tally
 
 
 def _count_lines(read: ReadDocument) -> int:

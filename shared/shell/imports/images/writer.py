@@ -31,6 +31,7 @@ from shell.imports.images.results import (
     build_warnings,
     count_pages,
     list_documents,
+    tally_paths,
 )
 from shell.imports.state.findings import write_findings
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, RejectionRow, WarningRow, complete_chunk
@@ -111,4 +112,5 @@ def _store_counts(transaction: Session, images: ImageChunk, results: ImageResult
     named = (file.file_no for read in images.documents for file in read.files if file)
     is_compared = is_check and images.import_record.after_import_id is not None
     documents = list_documents(images, results) if is_compared else None
-    store_counts(transaction, images.chunk, count_pages(images, results), named, documents)
+    counts, tally = count_pages(images, results), tally_paths(images, results)
+    store_counts(transaction, images.chunk, counts, named, documents, tally)

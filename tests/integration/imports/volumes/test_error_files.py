@@ -11,7 +11,8 @@ import pytest
 from pydantic import ValidationError
 
 from core.caller import Caller
-from core.contracts.imports import NewImport, StoredPaths
+from core.contracts.imports import NewImport
+from core.contracts.paths import StoredPaths
 from core.contracts.volumes import VolumeImportRequest
 from core.errors import ConflictError, NotFoundError, WrongStateError
 from shell.imports.checks.queries import list_findings

@@ -1,0 +1,75 @@
+"""Sentences about how the paths of a volume's load files were found, and which options would find the others."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from core.volumes.paths import PathRule
+from exhibit_ingest.printable import shorten_printable
+from exhibit_ingest.volumes.volume_api import Document
+
+_SHOWN = 100
+# These need no explanation: the path is that of the file.
+_PLAIN = {PathRule.ROOT}
+_RULES = {
+    PathRule.STRIPPED_PREFIX: "without the prefix",
+    PathRule.ROOT: "by their paths",
+    PathRule.VOLUME_NAME: "without the volume's name",
+    PathRule.LOAD_FILE_FOLDER: "below the folder of the load file",
+    PathRule.FOLDED: "without case and composition",
+    PathRule.ADDED_PREFIX: "below the prefix",
+    PathRule.VOLUME_COLUMN: "below the folder of the volume column",
+    PathRule.FOLDER_BESIDE: "below a folder beside the load file",
+}
+
+
+def describe_paths(paths: Sequence[Document], *, is_imported: bool, with_all: bool = False) -> Iterator[str]:
+    """Yield the lines about each kind of file; `with_all` also where all were found by their own paths.
+
+    `is_imported`: options help when the volume is imported again.
+    """
+    for each in paths:
+        if with_all or each["missing"] or any(one["rule"] not in _PLAIN for one in each["found_by_rule"]):
+            yield f"{each['kind']}s: {each['found']:,} of {each['found'] + each['missing']:,} found{_list_rules(each)}"
+            shown = [one for one in each["found_by_rule"] if with_all or one["rule"] not in _PLAIN]
+            yield from map(_describe_example, shown)
+        if each["missing"]:
+            yield _describe_missing(each, is_imported=is_imported)
+
+
+def describe_archives(paths: Sequence[Document], archives: Sequence[str]) -> Iterator[str]:
+    """Yield the line about archives at the top of the volume, if files are missing: they can be in one of these."""
+    if archives and any(each["missing"] for each in paths):
+        named = ", ".join(shorten_printable(each, _SHOWN) for each in archives)
+        yield f"Archives inside the volume are not unpacked: {named}. If they have the files, unpack them first."
+
+
+def _list_rules(kind: Document) -> str:
+    rules = [f"{one['files']:,} {_RULES[PathRule(one['rule'])]}" for one in kind["found_by_rule"]]
+    return f": {', '.join(rules)}" if rules else ""
+
+
+def _describe_example(one: Document) -> str:
+    path, file = shorten_printable(one["path"], _SHOWN), shorten_printable(one["file"], _SHOWN)
+    return f"  rule {one['rule']}, {_RULES[PathRule(one['rule'])]}: line {one['line']}: {path} -> {file}"
+
+
+def _describe_missing(kind: Document, *, is_imported: bool) -> str:
+    one, count = kind["kind"], kind["missing"]
+    some = f"1 {one} was not" if count == 1 else f"{count:,} {one}s were not"
+    what = some if kind["found"] else f"None of the {count:,} {one}s was"
+    first = f"{what} found, such as {shorten_printable(kind['first_missing'], _SHOWN)}."
+    if advice := kind["advice"]:
+        again = " and --mode append_overlay" if is_imported else ""
+        return f"{first} The volume has {advice['files']:,} of them elsewhere: use {_format(advice)}{again}."
+    if kind["elsewhere"]:
+        return f"{first} The volume has files of the names of {kind['elsewhere']:,}; the warnings say where."
+    return f"{first} The volume has no files of their names."
+
+
+def _format(advice: Document) -> str:
+    given = {"--strip-prefix": advice["strip_prefix"], "--add-prefix": advice["add_prefix"]}
+    return " ".join(
+        f"{option} {shlex.quote(shorten_printable(value, 200))}" for option, value in given.items() if value
+    )
