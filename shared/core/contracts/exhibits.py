@@ -73,6 +73,17 @@ _VERSION = (
 )
 
 
+class ProductionNumber(ResponseModel):
+    """A range of Bates numbers that a document was delivered under, and who says so."""
+
+    bates_begin: str
+    bates_end: str | None
+    label: str | None = Field(description="The volume or producing party that the load file states.")
+    import_id: int | None = Field(description="The import whose file states it; null for other sources.")
+    line: int | None = Field(description="The line of that file.")
+    production_id: int | None = Field(description="The production of this case that assigned it.")
+
+
 @with_fields({each.name: (str | None, Field(description=f"{each.description}.")) for each in TEXT_FIELDS})
 class Exhibit(ResponseModel):
     """A document of a case."""
@@ -108,6 +119,11 @@ class Exhibit(ResponseModel):
     custodians: list[str] = Field(description="The names of the exhibit's custodians.")
     tags: list[str] = Field(description="The names of the exhibit's tags.")
     page_count: int = Field(description="The number of pages that `GET /exhibits/{id}/pages` lists; 0: no images.")
+    production_numbers: list[ProductionNumber] = Field(
+        description="The other ranges of Bates numbers that the exhibit was delivered under, at most 1,000, besides "
+        "`batesBegin` and `batesEnd`, and each source of these and of them. A range without an import or a production "
+        "was set by a user before an overlay replaced it."
+    )
     import_id: int = Field(description="The import that created the exhibit.")
     line: int = Field(description="The exhibit's line in the load file.")
     version: int = Field(description=_VERSION)

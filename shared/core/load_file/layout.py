@@ -47,7 +47,8 @@ class Layout:
     `body_start` is the byte and `body_line` the physical line where the records begin.
     `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
     `image_format` is opt or lfp for an image load file, whose records are documents; `image_key` is then the column of
-    the case's documents that their keys are looked up in.
+    the case's documents that their keys are looked up in. `any_number`: keys that are begin Bates numbers can be those of
+    other ranges that documents were delivered under.
     """
 
     encoding: str
@@ -68,6 +69,7 @@ class Layout:
     files: FileOptions = field(default_factory=FileOptions)
     image_format: str | None = None
     image_key: str | None = None
+    any_number: bool = False
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""

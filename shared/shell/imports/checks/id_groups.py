@@ -10,7 +10,7 @@ from heapq import nsmallest
 from itertools import chain
 from typing import NamedTuple
 
-from core.checks.bates import read_range
+from core.checks.bates import BatesRange, read_range
 from core.checks.bates_sweep import CASE
 from core.checks.facts import CELL_END, escape, unescape
 from core.checks.families import FamilyRow, compare_with_parent
@@ -19,26 +19,30 @@ from core.checks.limits import Limits
 from core.checks.names import fold_ids
 from core.codes import CheckCode
 from shell.imports.checks.bates_lines import format_entry
-from shell.imports.checks.row_spill import AS_PARENT, IN_CASE, IN_FILE, SpilledRows
+from shell.imports.checks.row_spill import AS_PARENT, CLAIMED, IN_CASE, IN_FILE, SpilledRows
 
 LOOKUP_IDS = 1_000
 FindInCase = Callable[[Sequence[str]], Collection[str]]
 
 
 class CaseRow(NamedTuple):
-    """An exhibit of the case; None or blank for a number that it lacks."""
+    """An exhibit of the case, or another range of one; None or blank for a number that it lacks."""
 
     control_number: str
     bates_begin: str | None
     bates_end: str | None
+    is_claim: bool = False
 
 
 def format_case_rows(rows: Sequence[CaseRow]) -> list[str]:
     """Return the line of each exhibit by its control number."""
-    cells = [(escape(number), escape(begin or ""), escape(end or "")) for number, begin, end in rows]
-    folded, e = fold_ids([number for number, _, _ in cells]), CELL_END
+    cells = [
+        (escape(number), CLAIMED if is_claim else IN_CASE, escape(begin or ""), escape(end or ""))
+        for number, begin, end, is_claim in rows
+    ]
+    folded, e = fold_ids([number for number, *_ in cells]), CELL_END
     named = zip(folded, cells, strict=True)
-    return [f"{key}{e}{number}{e}{IN_CASE}{e}{begin}{e}{end}" for key, (number, begin, end) in named]
+    return [f"{key}{e}{number}{e}{kind}{e}{begin}{e}{end}" for key, (number, kind, begin, end) in named]
 
 
 class IdGroups:
@@ -52,6 +56,8 @@ class IdGroups:
         self._unresolved: list[tuple[str, int]] = []
         # Of the id that is read: the row of the file (0: none), the rest of its line, the range in the case.
         self._number, self._row, self._rest, self._range = "", 0, "", ""
+        # Its other ranges in the case.
+        self._claims: list[str] = []
         self._similar: list[int] = []
         self._similar_count = 0
 
@@ -61,8 +67,7 @@ class IdGroups:
         for text in chain.from_iterable(self._rows.ids.read()):
             folded, number, kind, rest = text.split(CELL_END, 3)
             if number != self._number or folded != before:
-                if self._range:
-                    self._keep_range()
+                self._keep_ranges()
                 self._number, self._row, self._range = number, 0, ""
             if folded != before:
                 if self._similar_count > 1:
@@ -72,26 +77,36 @@ class IdGroups:
                 self._set_row(rest)
             elif kind == AS_PARENT:
                 yield from self._add_child(rest)
-            else:
+            elif kind == IN_CASE:
                 self._range = rest
+            else:
+                self._claims.append(rest)
         yield from self._end()
 
     def _end(self) -> Iterator[Finding]:
-        if self._range:
-            self._keep_range()
+        self._keep_ranges()
         if self._similar_count > 1:
             yield self._describe_similar()
         yield from self._resolve()
         self._flush_case()
 
-    def _keep_range(self) -> None:
-        """Keep the numbers of a document that the file does not have."""
-        begin, end = self._range.split(CELL_END)
-        numbers = read_range(begin, end)[0] if begin and not self._row else None
-        if numbers:
-            self._case_lines.append(format_entry(numbers, 0, CASE, self._number, "", None))
+    def _keep_ranges(self) -> None:
+        """Keep the ranges of a document of the case; if the file has it, the others that its row does not meet."""
+        if not (self._range or self._claims):
+            return
+        stated = self._read(self._rest) if self._row else None
+        for text in [*([] if self._row or not self._range else [self._range]), *self._claims]:
+            numbers = self._read(text)
+            if numbers and not (stated and numbers.meets(stated)):
+                self._case_lines.append(format_entry(numbers, 0, CASE, self._number, "", None))
+        self._claims = []
         if len(self._case_lines) >= LOOKUP_IDS:
             self._flush_case()
+
+    @staticmethod
+    def _read(text: str) -> BatesRange | None:
+        begin, end, *_ = text.split(CELL_END)
+        return read_range(begin, end)[0] if begin else None
 
     def _flush_case(self) -> None:
         self.has_case_ranges = self.has_case_ranges or bool(self._case_lines)

@@ -11,7 +11,8 @@ from itertools import repeat
 
 from sqlalchemy.orm import Session
 
-from core.load_mode import Blanks, LoadMode
+from core.load_file.layout import Layout
+from core.load_mode import Blanks
 from core.statuses import ImportStatus
 from shell.db.session import session
 from shell.exhibits.updates import find_by_key
@@ -29,7 +30,7 @@ def read_case(loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[Stor
     """Return the rows of a chunk in file order, with the exhibits, files and names that exist."""
     numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
     with session() as reading:
-        held = _find_held(reading, loaded.import_record.case_id, numbers, loaded.layout.load_mode)
+        held = _find_held(reading, loaded.import_record.case_id, numbers, loaded.layout)
         rows = [*_build_rows(loaded, columnar, held), *others]
         if others:
             rows.sort(key=lambda row: row.source.line_no)
@@ -40,11 +41,10 @@ def read_case(loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[Stor
     return chunk_input
 
 
-def _find_held(
-    reading: Session, case_id: int, numbers: Sequence[str], load_mode: LoadMode
-) -> Mapping[str, StoredExhibit]:
-    if load_mode.is_overlay:
-        found = find_by_key(reading, case_id, load_mode.overlay_key, set(numbers))
+def _find_held(reading: Session, case_id: int, numbers: Sequence[str], layout: Layout) -> Mapping[str, StoredExhibit]:
+    if layout.load_mode.is_overlay:
+        key = layout.load_mode.overlay_key
+        found = find_by_key(reading, case_id, key, set(numbers), any_number=layout.any_number)
         return {key: StoredExhibit(first.id, 0, 0, first.row_hash) for key, [first, *_] in found.items()}
     return find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
 

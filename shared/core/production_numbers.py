@@ -1,0 +1,79 @@
+"""Ranges of Bates numbers that documents were delivered under: how they are compared, and how they are found.
+
+Guaranteed: prefixes are compared byte for byte and numbers as integers; the texts stay as they were stated. A range of
+`level` L has at most 2 to the power of L numbers, so that those with a given number begin in a window of that size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.bates_numbers import parse_bates_number
+
+# The differences of numbers of 18 digits have 60 bits.
+LEVELS = range(61)
+MAX_SHOWN = 200
+
+
+class Span(NamedTuple):
+    """A range as integers.
+
+    A begin that is not a Bates number has itself as the prefix and no numbers: it is found by its text alone.
+    """
+
+    prefix: bytes
+    level: int | None
+    first: int | None
+    last: int | None
+
+
+class LevelWindow(NamedTuple):
+    """Where ranges of a level begin that have one of some numbers."""
+
+    level: int
+    lowest: int
+    highest: int
+
+
+def read_span(begin: str, end: str | None) -> Span:
+    """Return the range of two numbers; the begin alone if the end is blank, lower, or has another prefix or no number.
+
+    The same rule as that of the filters `batesFrom` and `batesTo`.
+    """
+    try:
+        prefix, first = parse_bates_number(begin)
+    except ValueError:
+        return Span(begin.encode(), None, None, None)
+    last = first
+    try:
+        other, number = parse_bates_number(end or "")
+        last = number if other == prefix and number > first else first
+    except ValueError:
+        pass
+    # ceil(log2(count)) of the count of its numbers, exactly.
+    return Span(prefix.encode(), (last - first).bit_length(), first, last)
+
+
+def list_windows(lowest: int, highest: int) -> Iterator[LevelWindow]:
+    """Yield, for each level, where ranges begin that have a number from `lowest` to `highest`."""
+    for level in LEVELS:
+        yield LevelWindow(level, max(0, lowest - (1 << level) + 1), highest)
+
+
+def describe_range(begin: str | None, end: str | None) -> str:
+    """Return a range as messages show it, each number up to MAX_SHOWN characters."""
+    if not begin:
+        return "no number" if not end else f"an end {_cut(end)} without a begin"
+    return _cut(begin) if not end or end == begin else f"{_cut(begin)} to {_cut(end)}"
+
+
+def describe_change(before: tuple[str | None, str | None], after: tuple[str | None, str | None]) -> str:
+    """Return what the warning about another range of a document says."""
+    old, new = describe_range(*before), describe_range(*after)
+    kept = f"{old} stays as a number of the document, which is found by both"
+    return f"The document had {old} and has {new} now; {kept}. If {old} is wrong, undo the import that stated it."
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}[cut]"
