@@ -47,7 +47,7 @@ class Layout:
     `body_start` is the byte and `body_line` the physical line where the records begin.
     `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
     `image_format` is opt or lfp for an image load file, whose records are documents; `image_key` is then the column of
-    the case's documents that their keys are looked up in. `any_number`: keys that are begin Bates numbers can be those of
+    the case's documents that their keys are looked up in. `any_number`: begin Bates numbers as keys can be those of
     other ranges that documents were delivered under.
     """
 
