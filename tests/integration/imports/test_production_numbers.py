@@ -13,11 +13,13 @@ from core.contracts.queries import ExhibitQuery
 from shell.exhibits.commands import patch_exhibit
 from shell.exhibits.queries import get_exhibit, list_exhibits
 from shell.imports.checks.commands import run_import
+from shell.productions.steps import PRODUCTION, reserve
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import committed, run_chunks
 from tests.support.application.driver import World, call, request_messages
 from tests.support.database.application_user import administrator_engine
 from tests.support.imports.image_load_files import opt, page_counts, results
+from tests.support.productions.runs import ask, cancel, execute, put_documents, status_of
 from tests.support.undo.runs import CALLER, undo
 
 FIRST = b"Control Number,Begin Bates,End Bates,Title\r\nA-1,SM001,SM003,one\r\nA-2,SM004,SM004,two\r\n"
@@ -139,6 +141,15 @@ def test_a_key_that_is_another_number_leaves_the_range_of_the_fields(world: Worl
     assert warned(world, overlay) == []
 
 
+def test_a_number_inside_of_a_range_names_no_document(world: World) -> None:
+    world.run(FIRST)
+    world.run(SECOND, mode="overlay")
+    images = world.run(opt(("SM001", 1), ("SM002", 1)), name="images.opt")
+    assert results(world, images) == ("completed_with_rejections", 2, 1, 0, 0, 1)
+    codes = "SELECT line_no, code FROM import_rejections WHERE import_id = :i"
+    assert [tuple(row) for row in world.query(codes, i=images)] == [(2, "OPT_DOC_NOT_FOUND")]
+
+
 TWO = (
     b"DOCID,BEGBATES,ENDBATES,PRODBEG,PRODEND,Prod Volume\r\n"
     b"A-1,SM001,SM003,DOE0101,DOE0103,DOE-VOL2\r\nA-2,SM004,SM004,,,\r\nA-3,SM005,SM006,SM005,SM006,\r\n"
@@ -147,7 +158,7 @@ TWO = (
 
 @pytest.mark.parametrize("mode", ["append", "append_overlay"])
 def test_a_second_pair_of_columns_is_a_claim_and_stays_a_property(world: World, mode: str) -> None:
-    first = world.run(TWO, **({} if mode == "append" else {"mode": mode}))
+    first = world.run(TWO, mode=mode)
     assert claims(world) == [("A-1", first, 0, 1, 2, "DOE0101", "DOE0103", "DOE-VOL2")]
     assert found("DOE102") == ["A-1"]
     [(exhibit_id,)] = world.query("SELECT id FROM exhibits WHERE control_number = 'A-1'")
@@ -199,7 +210,8 @@ def test_a_check_says_what_the_import_says(world: World, chunk_rows: Chunks) -> 
     world.run(FIRST + b"A-3,SM005,SM006,three\r\n")
     data = SECOND + b"A-3,SM006,SM007\r\n"
     checked = world.run(data, mode="overlay", dry_run=True)
-    assert found("DOE0102") == claims(world) == []
+    assert found("DOE0102") == []
+    assert claims(world) == []
     findings = "SELECT line_no, code FROM import_check_findings WHERE import_id = :i ORDER BY 1"
     assert [tuple(row) for row in world.query(findings, i=checked)] == [(n, "BATES_CHANGED") for n in (2, 3, 4)]
     committed(run_import, CALLER, checked, RunRequest.model_validate({"acknowledgeWarnings": True}))
@@ -221,3 +233,28 @@ def test_a_check_sees_every_claim_of_the_case(world: World) -> None:
         (2, "BATES_OVERLAP_CASE"),
         (3, "BATES_OVERLAP_CASE"),
     ]
+
+
+def test_a_confirmed_production_claims_its_numbers(world: World) -> None:
+    first, second = put_documents(world, ["A-1", "A-2"])
+    production = ask(exhibitIds=[first, second])
+    execute(production)
+    assert status_of(world, production) == "confirmed"
+    assert claims(world) == [
+        ("A-1", 0, production, 0, 0, "ACME0000001", "ACME0000001", None),
+        ("A-2", 0, production, 0, 0, "ACME0000002", "ACME0000002", None),
+    ]
+    assert found("ACME2") == ["A-2"]
+    images = world.run(opt(("ACME0000002", 2)), name="images.opt")
+    assert results(world, images) == ("completed", 1, 1, 0, 0, 0)
+
+
+def test_void_numbers_are_not_claimed(world: World) -> None:
+    put_documents(world, ["A-1"])
+    production = ask()
+    reserve({PRODUCTION: production})
+    cancel(production)
+    execute(production)
+    assert status_of(world, production) == "cancelled"
+    assert found("ACME1") == []
+    assert claims(world) == []
