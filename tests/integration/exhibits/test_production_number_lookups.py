@@ -61,7 +61,7 @@ def stated(draw: st.DrawFn) -> tuple[str, str | None]:
 
 @settings(
     deadline=None,
-    max_examples=25,
+    max_examples=10,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -258,3 +259,30 @@ def test_void_numbers_are_not_claimed(world: World) -> None:
     assert status_of(world, production) == "cancelled"
     assert found("ACME1") == []
     assert claims(world) == []
+
+
+def test_a_document_that_an_undo_keeps_has_its_numbers(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(1)
+    first = world.run(TWO.replace(b"A-2,SM004,SM004,,,", b"A-2,SM004,SM004,DOE0104,,"))
+    before = claims(world)
+    undo(world, first, dry_run=True)
+    assert claims(world) == before
+    [(exhibit_id,)] = world.query("SELECT id FROM exhibits WHERE control_number = 'A-1'")
+    committed(patch_exhibit, CALLER, exhibit_id, frozenset({1}), ExhibitChange.model_validate({"title": "edited"}))
+    undo(world, first)
+    assert claims(world) == before[:1]
+
+
+def test_a_migration_claims_what_was_produced_before(world: World) -> None:
+    put_documents(world, ["A-1", "A-2", "A-3"])
+    execute(ask())
+    reserve({PRODUCTION: ask(prefix="OTHER")})
+    confirmed = claims(world)
+    migration = import_module("shell.migrations.versions.0033_production_numbers")
+    with administrator_engine().connect() as connection:
+        connection.exec_driver_sql("DELETE FROM production_numbers")
+        for _ in range(2):
+            migration.fill(connection, most=2)
+        connection.commit()
+    assert claims(world) == confirmed
+    assert len(confirmed) == 3

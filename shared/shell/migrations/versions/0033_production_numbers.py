@@ -7,7 +7,7 @@ replaced before are in the history of their documents alone. The previous releas
 from __future__ import annotations
 
 from alembic import op
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 revision = "0033"
 down_revision = "0025"
@@ -62,8 +62,13 @@ FILL = text("""
 def upgrade() -> None:
     """Create the table, and fill it; a migration that was interrupted is completed."""
     op.execute(TABLE)
-    connection, after = op.get_bind(), 0
-    while (last := connection.execute(END_OF_BATCH, {"after": after, "most": ROWS_PER_BATCH}).scalar()) is not None:
+    fill(op.get_bind(), ROWS_PER_BATCH)
+
+
+def fill(connection: Connection, most: int) -> None:
+    """Claim the numbers of all produced documents, and commit after each `most` of them."""
+    after = 0
+    while (last := connection.execute(END_OF_BATCH, {"after": after, "most": most}).scalar()) is not None:
         connection.execute(FILL, {"after": after, "last": last})
         connection.commit()
         after = last
