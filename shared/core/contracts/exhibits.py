@@ -28,6 +28,7 @@ from core.contracts.common import (
     UtcTimestamp,
     with_fields,
 )
+from core.contracts.production_numbers import ProductionNumber
 from core.exhibit_fields import LISTED_TEXTS, MAX_TEXT, TEXT_FIELDS, TEXTS
 from core.exhibit_history import Action
 from core.timestamps import FIRST_YEAR
@@ -71,17 +72,6 @@ _VERSION = (
     "Rises by one with every change of the exhibit, its custodians or its tags, and with every request to add "
     "custodians or tags, even if the exhibit has them; the ETag is this number in double quotes."
 )
-
-
-class ProductionNumber(ResponseModel):
-    """A range of Bates numbers that a document was delivered under, and who says so."""
-
-    bates_begin: str
-    bates_end: str | None
-    label: str | None = Field(description="The volume or producing party that the load file states.")
-    import_id: int | None = Field(description="The import whose file states it; null for other sources.")
-    line: int | None = Field(description="The line of that file.")
-    production_id: int | None = Field(description="The production of this case that assigned it.")
 
 
 @with_fields({each.name: (str | None, Field(description=f"{each.description}.")) for each in TEXT_FIELDS})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.contracts.exhibits import ProductionNumber
+from core.contracts.production_numbers import ProductionNumber
 from shell.tables.exhibits import Exhibits
 from shell.tables.production_numbers import ProductionNumbers
 

@@ -9,17 +9,15 @@ documents.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, bindparam, or_, select, text
 from sqlalchemy.orm import Session
 
-from core.bates_numbers import BatesNumber
-from core.production_numbers import list_windows, read_span
+from core.bates_numbers import BatesNumber, list_windows, read_span
 from shell.db.bulk_insert import insert_missing
-from shell.db.sql_literals import execute_literal, format_match
 from shell.tables.production_numbers import ProductionNumbers
-from shell.utils.db_helpers import count_changed_rows
+from shell.utils.db_helpers import count_changed_rows, force_index, is_in
 
 _KEY = ("exhibit_id", "import_id", "production_id", "seq")
 _COLUMNS = (
@@ -101,14 +99,12 @@ def has_claims(reading: Session, case_id: int) -> bool:
 
 def find_claimants(reading: Session, case_id: int, numbers: Collection[str]) -> dict[str, set[int]]:
     """Return the ids of the exhibits that claim ranges which begin with these numbers, byte for byte, by number."""
-    found: dict[str, set[int]] = {}
+    claim, found = ProductionNumbers, dict[str, set[int]]()
     if numbers:
-        statement = (
-            "SELECT bates_begin, exhibit_id FROM production_numbers FORCE INDEX (ix_production_numbers_begin) "  # noqa: S608
-            f"WHERE case_id = {int(case_id)} AND {format_match('bates_begin', sorted(numbers))}"
-        )
-        rows: Iterable[Any] = execute_literal(reading.connection(), statement, "SELECT production_numbers")
-        for number, exhibit_id in rows:
+        statement = select(claim.bates_begin, claim.exhibit_id).where(claim.case_id == case_id)
+        statement = force_index(statement, claim, "ix_production_numbers_begin")
+        for number, exhibit_id in reading.execute(statement.where(is_in(claim.bates_begin, sorted(numbers)))):
+            # The database also finds texts that differ in blanks at their ends.
             if number in numbers:
                 found.setdefault(number, set()).add(exhibit_id)
     return found
@@ -116,14 +112,10 @@ def find_claimants(reading: Session, case_id: int, numbers: Collection[str]) -> 
 
 def list_claimed(reading: Session, exhibit_ids: Collection[int]) -> dict[int, set[tuple[str, str | None]]]:
     """Return the ranges that the exhibits claim, each as begin and end, by exhibit."""
-    found: dict[int, set[tuple[str, str | None]]] = {}
+    claim, found = ProductionNumbers, dict[int, set[tuple[str, str | None]]]()
     if exhibit_ids:
-        statement = (
-            "SELECT exhibit_id, bates_begin, bates_end FROM production_numbers "  # noqa: S608 - literals
-            f"WHERE {format_match('exhibit_id', sorted(exhibit_ids))}"
-        )
-        rows: Iterable[Any] = execute_literal(reading.connection(), statement, "SELECT production_numbers")
-        for exhibit_id, begin, end in rows:
+        statement = select(claim.exhibit_id, claim.bates_begin, claim.bates_end)
+        for exhibit_id, begin, end in reading.execute(statement.where(is_in(claim.exhibit_id, sorted(exhibit_ids)))):
             found.setdefault(exhibit_id, set()).add((begin, end))
     return found
 

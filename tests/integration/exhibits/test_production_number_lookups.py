@@ -12,9 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.bates_numbers import BatesNumber, parse_bates_number
+from core.bates_numbers import BatesNumber, parse_bates_number, read_span
 from core.contracts.queries import ExhibitQuery
-from core.production_numbers import read_span
 from shell.db.session import session
 from shell.exhibits.numbers import NewClaim, delete_claims, find_claimants, list_claimants, write_claims
 from shell.exhibits.queries import list_exhibits

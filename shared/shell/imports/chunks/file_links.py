@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from core.imports.production_columns import ProductionColumns
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_original_line
-from core.load_file.production_columns import ProductionColumns
 from core.volumes.documents import NamedDocument
 from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker
 from shell.db.bulk_insert import insert_new

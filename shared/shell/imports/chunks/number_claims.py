@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.exhibit_history import Action, Changes, Entry, Key, Kind
-from core.load_file.production_columns import ProductionColumns, StatedRange
+from core.imports.production_columns import ProductionColumns, StatedRange
 from core.load_mode import OverlayKey
 from core.slices import slice_by_size
 from shell.exhibits.history import iterate_histories

@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from core.bates_numbers import describe_shared_number
+from core.bates_numbers import describe_change, describe_shared_number
 from core.codes import Rejection, WarningCode
 from core.errors import ConflictError, UnavailableError
 from core.exhibit_history import Change, Changes, Key, Kind, Stated
 from core.imports.overlay import RowOverlay
 from core.load_file.rows import RowError, ValueChange
 from core.load_mode import OverlayKey
-from core.production_numbers import describe_change
 from shell.db.column_limits import column_limits
 from shell.exhibits.updates import (
     ExhibitUpdate,

@@ -18,7 +18,7 @@ from shell.imports.splitting.split import Split
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import is_storable
 
-KEYS_PER_STATEMENT = 1_000
+KEYS_PER_LOOKUP = 1_000
 
 
 def look_up_any_number(case_id: int, split: Split, *, is_whole: bool) -> None:
@@ -33,7 +33,7 @@ def look_up_any_number(case_id: int, split: Split, *, is_whole: bool) -> None:
     if key != OverlayKey.BATES_BEGIN or not is_whole or not _has_claims(case_id):
         return
     split.layout = replace(layout, any_number=True)
-    for keys in split.keys.list_first_lines(KEYS_PER_STATEMENT):
+    for keys in split.keys.list_first_lines(KEYS_PER_LOOKUP):
         decoded = {split.decode_key(key): line for key, line in keys}
         split.documents.add(_find_documents(case_id, decoded))
 
