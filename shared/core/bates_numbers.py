@@ -103,8 +103,8 @@ def describe_range(begin: str | None, end: str | None) -> str:
 def describe_change(before: tuple[str | None, str | None], after: tuple[str | None, str | None]) -> str:
     """Return what the warning about another range of a document says."""
     old, new = describe_range(*before), describe_range(*after)
-    kept = f"{old} stays as a number of the document, which is found by both"
-    return f"The document had {old} and has {new} now; {kept}. If {old} is wrong, undo the import that stated it."
+    kept = "The earlier range stays with the document, which is found by both."
+    return f"The document had {old} and has {new} now. {kept} If it is wrong, undo the import that stated it."
 
 
 def _cut(text: str) -> str:

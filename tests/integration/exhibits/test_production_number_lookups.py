@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Sequence
@@ -128,11 +127,11 @@ def test_a_lookup_reads_the_index_of_levels_alone(cases: Cases) -> None:
     case, ranges = fill(cases, 5_000)
     number = ranges[2_500][0]
     [(statement, values)] = [each for each in sent_by(lambda: lookup(case, number)) if "production_numbers" in each[0]]
-    plan = json.loads(plan_of(cases, statement, values))
-    table = json.dumps(plan)
-    assert '"key": "ix_production_numbers_range"' in table
-    assert '"access_type": "range"' in table
-    assert '"using_index": true' in table
+    plan = plan_of(cases, statement, values)
+    # As MariaDB and MySQL to version 8 write it, or as later ones do.
+    assert '"ix_production_numbers_range"' in plan
+    assert '"access_type": "range"' in plan or "index_range_scan" in plan
+    assert '"using_index": true' in plan or '"covering": true' in plan
     assert lookup(case, number) == {n for n, (a, b) in enumerate(ranges, start=1) if a <= number <= b}
 
 

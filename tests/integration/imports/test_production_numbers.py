@@ -76,7 +76,7 @@ def test_an_overlay_warns_and_adds_a_range(world: World) -> None:
     assert own(world)["A-1"] == ("DOE0101", "DOE0103")
     [(line, message), _] = warned(world, second)
     assert line == 2
-    assert message.startswith("The document had SM001 to SM003 and has DOE0101 to DOE0103 now; SM001 to SM003 stays")
+    assert message.startswith("The document had SM001 to SM003 and has DOE0101 to DOE0103 now. The earlier range stays")
     assert found("SM002") == found("DOE0102") == ["A-1"]
     assert found("SM003", "SM9") == ["A-1", "A-2"]
     undo(world, second)
