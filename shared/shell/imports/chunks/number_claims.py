@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 
 from core.exhibit_history import Action, Changes, Entry, Key, Kind
 from core.imports.production_columns import ProductionColumns, StatedRange
-from core.load_mode import OverlayKey
 from core.slices import slice_by_size
 from shell.exhibits.history import iterate_histories
 from shell.exhibits.numbers import NewClaim, list_claimed, write_claims
@@ -52,11 +51,9 @@ def _list_claims(chunk_input: ChunkInput, results: RowResults) -> Iterator[NewCl
     columns, import_id = ProductionColumns.find(chunk_input.layout), chunk_input.import_record.id
     overlaid = [*results.updated, *results.unchanged] if chunk_input.layout.load_mode.is_overlay else []
     if columns.own:
-        is_key = chunk_input.layout.load_mode.overlay_key is OverlayKey.BATES_BEGIN
         for row, exhibit_id in overlaid:
             own = columns.read_own(row.source.cells or ())
-            # The key names a document. Only what the row says of the end of that range is new.
-            if own and (not is_key or (own.end and row.source.line_no in results.by_number)):
+            if own:
                 yield from _build(own, row, exhibit_id, import_id)
     if columns.others:
         for row, exhibit_id in (*results.inserted, *results.updated, *results.unchanged):

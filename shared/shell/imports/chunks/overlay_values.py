@@ -54,6 +54,8 @@ def compare_values(
     if not changes:
         return ValueChanges({}, stored.columns, stored.properties, stated), dropped
     for key in overlay.find_companions(cells, before, properties, changes.keys()):
+        if key.kind is Kind.FIELD and key.name in kept:
+            continue
         changes.setdefault(key, _repeat(before, key))
     columns = {**stored.columns, **restore_columns(fields, stored.columns["date_precision"])}
     if merged.keys() - before.properties.keys():
