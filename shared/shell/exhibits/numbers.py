@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, bindparam, or_, select, text
+from sqlalchemy import ColumnElement, and_, bindparam, false, or_, select, text
 from sqlalchemy.orm import Session
 
 from core.bates_numbers import BatesNumber, list_windows, read_span
 from shell.db.bulk_insert import insert_missing
+from shell.tables.exhibits import Exhibits
 from shell.tables.production_numbers import ProductionNumbers
 from shell.utils.db_helpers import count_changed_rows, force_index, is_in
 
@@ -24,7 +25,6 @@ _COLUMNS = (
     *_KEY,
     *("case_id", "line_no", "prefix", "level", "first_number", "last_number", "bates_begin", "bates_end", "label"),
 )
-_HIGHEST = 10**18
 _DELETE = text(
     "DELETE FROM production_numbers WHERE import_id = :import_id AND line_no BETWEEN :first_line AND :last_line "
     "AND exhibit_id NOT IN :kept"
@@ -126,23 +126,33 @@ def list_claims_between(reading: Session, case_id: int, after: str, last: str) -
     return [tuple(row) for row in reading.execute(_PAGE_OF_CASE, place)]
 
 
-def select_claimants(case_id: int, lower: BatesNumber | None, upper: BatesNumber | None) -> ColumnElement[bool]:
-    """Return the condition on ProductionNumbers that a range of the case has a number from `lower` to `upper`.
+def has_claim(case_id: int, lower: BatesNumber | None, upper: BatesNumber | None) -> ColumnElement[bool]:
+    """Return the condition on Exhibits that one claims a number from `lower` to `upper`; at least one is given.
 
-    At least one is given; they have one prefix. The index leads to the ranges of each level that begin near enough.
+    The few claims of each exhibit that is read are found by the primary key. What a server makes of a subquery without
+    a correlation depends on its version, and can be a search of the index of ranges for each exhibit.
     """
     claim, known = ProductionNumbers, lower or upper
     if known is None:
-        raise ValueError("no number")
-    lowest, highest = (lower.number if lower else 0), (upper.number if upper else _HIGHEST)
-    windows = (
-        and_(claim.level == level, claim.first_number.between(first, last))
-        for level, first, last in list_windows(lowest, highest)
-    )
-    place = (claim.case_id == case_id, claim.prefix == known.prefix.encode())
-    return and_(*place, or_(*windows), claim.last_number >= lowest)
+        return false()
+    own = select(claim.exhibit_id).where(claim.exhibit_id == Exhibits.id, claim.case_id == case_id)
+    own = own.where(claim.prefix == known.prefix.encode()).correlate(Exhibits)
+    if lower is not None:
+        own = own.where(claim.last_number >= lower.number)
+    if upper is not None:
+        own = own.where(claim.first_number <= upper.number)
+    return force_index(own, claim, "PRIMARY").exists()
 
 
 def list_claimants(reading: Session, case_id: int, lower: BatesNumber, upper: BatesNumber) -> set[int]:
-    """Return the ids of the exhibits that claim a number from `lower` to `upper`, which have one prefix."""
-    return set(reading.scalars(select(ProductionNumbers.exhibit_id).where(select_claimants(case_id, lower, upper))))
+    """Return the ids of the exhibits that claim a number from `lower` to `upper`, which have one prefix.
+
+    The index leads to the ranges of each level that begin near enough.
+    """
+    claim = ProductionNumbers
+    windows = (
+        and_(claim.level == level, claim.first_number.between(first, last))
+        for level, first, last in list_windows(lower.number, upper.number)
+    )
+    place = (claim.case_id == case_id, claim.prefix == lower.prefix.encode(), claim.last_number >= lower.number)
+    return set(reading.scalars(select(claim.exhibit_id).where(*place, or_(*windows))))

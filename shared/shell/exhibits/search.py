@@ -18,11 +18,10 @@ from core.bates_numbers import MAX_DIGITS, parse_bates_number
 from core.contracts.queries import ExhibitQuery
 from core.errors import FilterTooBroadError
 from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
-from shell.exhibits.numbers import select_claimants
+from shell.exhibits.numbers import has_claim
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits, Taggings
-from shell.tables.production_numbers import ProductionNumbers
 from shell.tables.volumes import NO_FILE, ExhibitFiles
 from shell.utils.key_validation import is_storable
 
@@ -146,8 +145,7 @@ def _is_in_bates_range(case_id: int, first: str | None, last: str | None) -> Col
         conditions.append(or_(begin >= lower.number, end >= lower.number))
     if upper is not None:
         conditions.append(begin <= upper.number)
-    claimants = select(ProductionNumbers.exhibit_id).where(select_claimants(case_id, lower, upper))
-    return or_(and_(*conditions), Exhibits.id.in_(claimants))
+    return or_(and_(*conditions), has_claim(case_id, lower, upper))
 
 
 def _has_number(column: QueryableAttribute[str | None], prefix: str) -> ColumnElement[bool]:
