@@ -31,7 +31,8 @@ SUBJECTS = {
         *("page_sets", "pages"),
     ),
     "Productions": (
-        *("productions", "production_steps", "production_documents", "bates_sequences", "insert_destinations"),
+        *("productions", "production_steps", "production_documents", "production_numbers", "bates_sequences"),
+        "insert_destinations",
     ),
     "Custody": ("devices", "custody_periods", "custody_changes"),
     "Coordination": ("outbox_events", "outbox_state", "idempotency_keys", "semaphores", "semaphore_holders"),

@@ -32,6 +32,10 @@ class BatesRange(NamedTuple):
         """Return whether all numbers are among those of the other range."""
         return self[:2] == other[:2] and other.first <= self.first and self.last <= other.last
 
+    def meets(self, other: BatesRange) -> bool:
+        """Return whether a number is in both ranges."""
+        return self[:2] == other[:2] and other.first <= self.last and self.first <= other.last
+
 
 def read_range(begin: str, end: str) -> tuple[BatesRange | None, tuple[CheckCode, ...]]:
     """Return the range of two numbers, and what is wrong with them; a blank end stands for one number.

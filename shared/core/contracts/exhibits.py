@@ -28,6 +28,7 @@ from core.contracts.common import (
     UtcTimestamp,
     with_fields,
 )
+from core.contracts.production_numbers import ProductionNumber
 from core.exhibit_fields import LISTED_TEXTS, MAX_TEXT, TEXT_FIELDS, TEXTS
 from core.exhibit_history import Action
 from core.timestamps import FIRST_YEAR
@@ -108,6 +109,11 @@ class Exhibit(ResponseModel):
     custodians: list[str] = Field(description="The names of the exhibit's custodians.")
     tags: list[str] = Field(description="The names of the exhibit's tags.")
     page_count: int = Field(description="The number of pages that `GET /exhibits/{id}/pages` lists; 0: no images.")
+    production_numbers: list[ProductionNumber] = Field(
+        description="The other ranges of Bates numbers that the exhibit was delivered under, at most 1,000, besides "
+        "`batesBegin` and `batesEnd`, and each source of these and of them. A range without an import or a production "
+        "was set by a user before an overlay replaced it."
+    )
     import_id: int = Field(description="The import that created the exhibit.")
     line: int = Field(description="The exhibit's line in the load file.")
     version: int = Field(description=_VERSION)

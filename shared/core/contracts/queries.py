@@ -185,11 +185,12 @@ class ExhibitQuery(CaseQuery):
     date_to: _Day | None = Field(default=None, description="Only exhibits with a date on this day (UTC) or earlier.")
     bates_from: _Bates | None = Field(
         default=None,
-        description="Only exhibits whose Bates range has this prefix and reaches this number; zeros do not matter.",
+        description="Only exhibits with a Bates range, their own or another that they were delivered under, that has "
+        "this prefix and reaches this number; zeros do not matter.",
     )
     bates_to: _Bates | None = Field(
         default=None,
-        description="Only exhibits whose Bates range has this prefix and begins at this number or a lower one.",
+        description="Only exhibits with such a range that has this prefix and begins at this number or a lower one.",
     )
     has_native: _Boolean | None = Field(
         default=None,

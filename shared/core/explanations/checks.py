@@ -45,7 +45,10 @@ FINDINGS: Mapping[str, Explanation] = {
         "correct the range that is wrong: of one that covers others, probably its end",
     ),
     CheckCode.BATES_OVERLAP_CASE: Explanation(
-        "a row has numbers of another document of the case; the message names one",
+        (
+            "a row has numbers of another document of the case, of its fields or "
+            "[delivered before](#second-bates-numbers); the message names one"
+        ),
         "find out which of the two is wrong",
     ),
     CheckCode.BATES_PAGES: Explanation(

@@ -9,7 +9,7 @@ from core.explanations.explanation import Explanation
 
 REJECTED_DOCUMENTS: Mapping[str, Explanation] = {
     Rejection.AMBIGUOUS_KEY: Explanation(
-        "several documents of the case begin with this Bates number",
+        "several documents of the case have a range that begins with this Bates number",
         "write control numbers as image keys",
     ),
     WarningCode.IMAGE_MISSING: Explanation(
@@ -46,7 +46,7 @@ REJECTED_DOCUMENTS: Mapping[str, Explanation] = {
     Rejection.OPT_DOC_NOT_FOUND: Explanation(
         (
             "the case has no document with this image key; keys are compared exactly, either with control numbers "
-            "or with begin Bates numbers, which is decided once for the file"
+            "or with the begin of [any Bates range](#second-bates-numbers), which is decided once for the file"
         ),
         "import the data file first, or correct the key",
     ),
@@ -55,7 +55,10 @@ REJECTED_DOCUMENTS: Mapping[str, Explanation] = {
         "correct the row, import its error file, then that of the image load file",
     ),
     Rejection.OPT_DUPLICATE_KEY: Explanation(
-        "an earlier line of the file begins a document with the same image key",
+        (
+            "an earlier line of the file begins a document with the same image key, or with another number of the "
+            "same document"
+        ),
         "remove one of the two, or correct its key",
     ),
     Rejection.HAS_PAGES: Explanation(

@@ -13,7 +13,10 @@ REJECTED_ROWS: Mapping[str, Explanation] = {
         "give the row an id",
     ),
     Rejection.DUPLICATE_ID: Explanation(
-        "an earlier line of this file, given in the message, has the same id; that row is in the case",
+        (
+            "an earlier line of this file, given in the message, has the same id, or another number of the same "
+            "document; that row is in the case"
+        ),
         (
             "if it is the right one, do nothing; if both are documents, give this row another id; if this row is "
             "the right one, correct the exhibit over the API"
@@ -36,8 +39,8 @@ REJECTED_ROWS: Mapping[str, Explanation] = {
     ),
     Rejection.AMBIGUOUS_KEY: Explanation(
         (
-            "several documents of the case begin with the Bates number of an overlay's row; the message lists up to "
-            "20 of them"
+            "several documents of the case have a range that begins with the Bates number of an overlay's row; the "
+            "message lists up to 20 of them"
         ),
         "overlay them by control number",
     ),

@@ -47,6 +47,13 @@ WARNINGS: Mapping[str, Explanation] = {
         ),
         "look the text up in the file that the sender made",
     ),
+    WarningCode.BATES_CHANGED: Explanation(
+        (
+            "the document had another Bates range, which stays as a [production number](#second-bates-numbers); the "
+            "message has both"
+        ),
+        "if the earlier one was wrong, undo the import that stated it; otherwise nothing",
+    ),
     WarningCode.MIXED_NEWLINES: Explanation(
         "a record has both line ends and ®: both are line ends now",
         "nothing, unless ® was meant as ®: then set `newline` to `none`",

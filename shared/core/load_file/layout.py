@@ -55,7 +55,8 @@ class Layout:
     `image_format` is opt or lfp for an image load file, whose records are documents; `image_key` is then the column of
     the case's documents that their keys are looked up in. `judges_keys`: ids are taken out of formulas of spreadsheets,
     and those with control characters are rejected, which earlier versions did not do. `earlier_fields` are the fields
-    that those gave the columns, if they differ. `header_line` is the option of this name.
+    that those gave the columns, if they differ. `header_line` is the option of this name. `any_number`: begin Bates
+    numbers as keys can be those of other ranges that documents were delivered under.
     """
 
     encoding: str
@@ -82,6 +83,7 @@ class Layout:
     judges_keys: bool = False
     earlier_fields: tuple[str | None, ...] = ()
     header_line: int | None = None
+    any_number: bool = False
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""

@@ -18,7 +18,8 @@ class NamedDocument(NamedTuple):
 
     `key` is the control number of a row, and the image key of a document with pages. The latter has `counts`: what it
     adds to the counts of its chunk, with 1 for its result (imported, updated or unchanged). A rejected row has `code`,
-    the first reason, and `files`, the numbers of the volume's files that it names.
+    the first reason, and `files`, the numbers of the volume's files that it names. `numbers` are the begins of the
+    other Bates ranges of a row.
     """
 
     line_no: int
@@ -28,6 +29,7 @@ class NamedDocument(NamedTuple):
     counts: Mapping[str, int] | None = None
     code: str | None = None
     files: Sequence[int] = ()
+    numbers: Sequence[str] = ()
 
 
 def describe_ambiguous(numbers: Sequence[str], count: int) -> str:
@@ -45,7 +47,7 @@ def describe_rejected_row(line_no: int, code: str) -> str:
 
 def pack_documents(documents: Iterable[NamedDocument]) -> bytes:
     """Return the documents for `unpack_documents`, compressed."""
-    short = [each if each.code else each[:5] for each in documents]
+    short = [each if each.code or each.numbers else each[:5] for each in documents]
     return zlib.compress(json.dumps(short, separators=(",", ":")).encode(), 1)
 
 

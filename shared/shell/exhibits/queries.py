@@ -23,6 +23,7 @@ from core.exhibit_history import Action, Kind, decode_changes, describe_changes
 from core.pagination import decode_cursor, paginate
 from shell.db.session import session
 from shell.exhibits.cases import build_wall, get_case_id
+from shell.exhibits.delivered import list_numbers
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
 from shell.exhibits.search import build_search_conditions, find_narrow_link
 from shell.tables.cases import Cases
@@ -157,6 +158,7 @@ def describe_exhibit(reading: Session, exhibit: Exhibits, case: str) -> schemas.
         custodians=[each.name for each in list_exhibit_custodians(reading, exhibit.id)],
         tags=_list_tags(reading, exhibit.id),
         page_count=_count_pages(reading, exhibit.page_set_id),
+        production_numbers=list_numbers(reading, exhibit),
     )
 
 
@@ -184,7 +186,7 @@ def _select_exhibits(reading: Session, case_id: int, query: ExhibitQuery, start:
     statement = select(*columns).where(Exhibits.case_id == case_id).order_by(Exhibits.control_number)
     if start is not None:
         statement = statement.where(Exhibits.control_number > start)
-    searched = list(build_search_conditions(query))
+    searched = list(build_search_conditions(case_id, query))
     link = find_narrow_link(reading, case_id, query) if searched else None
     named = {name: None if link and link.filter == name else getattr(query, name) for name in ("custodian", "tag")}
     indexed = list(build_exhibit_filters(case_id, **named, control_number=query.control_number))

@@ -18,6 +18,7 @@ from core.bates_numbers import MAX_DIGITS, parse_bates_number
 from core.contracts.queries import ExhibitQuery
 from core.errors import FilterTooBroadError
 from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
+from shell.exhibits.numbers import has_claim
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits, Taggings
@@ -85,7 +86,7 @@ def _is_long(reading: Session, statement: Select[Any]) -> bool:
     return int(reading.execute(select(func.count()).select_from(rows)).scalar_one()) > MAX_SEARCHED
 
 
-def build_search_conditions(query: ExhibitQuery) -> Iterator[ColumnElement[bool]]:
+def build_search_conditions(case_id: int, query: ExhibitQuery) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions of the query that need the exhibits to be read; none if it has no such filter."""
     if query.import_id is not None:
         yield Exhibits.import_id == query.import_id
@@ -94,7 +95,7 @@ def build_search_conditions(query: ExhibitQuery) -> Iterator[ColumnElement[bool]
     if query.date_to is not None:
         yield Exhibits.document_date < query.date_to + timedelta(days=1)
     if query.bates_from is not None or query.bates_to is not None:
-        yield _is_in_bates_range(query.bates_from, query.bates_to)
+        yield _is_in_bates_range(case_id, query.bates_from, query.bates_to)
     for kind, column, expected in (
         ("native", Exhibits.native_path, query.has_native),
         ("text", Exhibits.text_path, query.has_text),
@@ -128,8 +129,8 @@ def _has_file(kind: str, column: QueryableAttribute[str | None]) -> ColumnElemen
     return and_(path > "", func.coalesce(file_id.scalar_subquery(), NO_FILE + 1) > NO_FILE)
 
 
-def _is_in_bates_range(first: str | None, last: str | None) -> ColumnElement[bool]:
-    """Return the condition that the exhibit's numbers, which have this prefix, intersect the range.
+def _is_in_bates_range(case_id: int, first: str | None, last: str | None) -> ColumnElement[bool]:
+    """Return the condition that numbers of the exhibit with this prefix, of its fields or claimed, are in the range.
 
     An exhibit without an end, or with one that has another prefix or no number, has its first number only.
     """
@@ -144,7 +145,7 @@ def _is_in_bates_range(first: str | None, last: str | None) -> ColumnElement[boo
         conditions.append(or_(begin >= lower.number, end >= lower.number))
     if upper is not None:
         conditions.append(begin <= upper.number)
-    return and_(*conditions)
+    return or_(and_(*conditions), has_claim(case_id, lower, upper))
 
 
 def _has_number(column: QueryableAttribute[str | None], prefix: str) -> ColumnElement[bool]:

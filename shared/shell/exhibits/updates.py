@@ -21,6 +21,7 @@ from core.slices import slice_by_size
 from shell.db.bulk_insert import overwrite_versioned
 from shell.db.group_concat import select_packed_rows
 from shell.db.sql_literals import execute_literal, format_match
+from shell.exhibits.numbers import find_claimants
 from shell.tables.name_kinds import NameKind
 from shell.utils.document_properties import Properties, order_properties, parse_properties
 
@@ -105,9 +106,12 @@ class ExhibitUpdate(NamedTuple):
 
 
 def find_by_key(
-    transaction: Session, case_id: int, key: OverlayKey, values: Collection[str]
+    transaction: Session, case_id: int, key: OverlayKey, values: Collection[str], *, any_number: bool = False
 ) -> dict[str, list[KeyedExhibit]]:
-    """Return the case's exhibits by the value of their key, without locking them; sorted by control number."""
+    """Return the case's exhibits by the value of their key, without locking them; sorted by control number.
+
+    With `any_number`, an exhibit is also found by the begin of each other range that it was delivered under.
+    """
     found: dict[str, list[KeyedExhibit]] = {}
     if values:
         where = f"case_id = {case_id} AND {format_match(key.value, sorted(values))}"
@@ -115,6 +119,8 @@ def find_by_key(
             value = getattr(exhibit, key.value)
             if value in values:
                 found.setdefault(value, []).append(exhibit)
+    if any_number and key is OverlayKey.BATES_BEGIN:
+        _add_claimants(transaction, case_id, found, find_claimants(transaction, case_id, values))
     return found
 
 
@@ -124,6 +130,29 @@ def find_numbers(transaction: Session, case_id: int, values: Sequence[str], *, b
     statement = f"SELECT control_number FROM exhibits WHERE {where}"  # noqa: S608 - literals
     found: Iterable[Any] = execute_literal(transaction.connection(), statement, "SELECT exhibits")
     return [row[0] for row in found]
+
+
+def _add_claimants(
+    transaction: Session, case_id: int, found: dict[str, list[KeyedExhibit]], claimants: Mapping[str, set[int]]
+) -> None:
+    """Add the exhibits that claim each number to those whose fields have it."""
+    ids = sorted(set().union(*claimants.values()))
+    where = f"WHERE {format_match('id', ids)} AND case_id = {case_id}" if ids else ""
+    by_id = {exhibit.id: exhibit for exhibit in _select(transaction, where)} if ids else {}
+    for number, exhibit_ids in claimants.items():
+        own = found.get(number, [])
+        more = [by_id[each] for each in exhibit_ids - {exhibit.id for exhibit in own} if each in by_id]
+        if more:
+            found[number] = sorted([*own, *more], key=lambda exhibit: exhibit.control_number)
+
+
+def has_key(transaction: Session, case_id: int, key: OverlayKey, exhibits: Mapping[str, KeyedExhibit]) -> bool:
+    """Return whether each locked exhibit still has the key by which it was found, as a field or as a claim."""
+    others = {value: each.id for value, each in exhibits.items() if getattr(each, key.value) != value}
+    if not others or key is not OverlayKey.BATES_BEGIN:
+        return not others
+    claimants = find_claimants(transaction, case_id, others.keys())
+    return all(exhibit_id in claimants.get(value, ()) for value, exhibit_id in others.items())
 
 
 def lock_exhibits(transaction: Session, ids: Collection[int]) -> dict[int, KeyedExhibit]:

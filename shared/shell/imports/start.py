@@ -25,6 +25,7 @@ from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.imports.splitting.checkpoints import SplitCheckpoints
 from shell.imports.splitting.image_split import split_images
+from shell.imports.splitting.number_keys import look_up_any_number
 from shell.imports.splitting.registration import (
     fail_import,
     postpone_during_undo,
@@ -127,6 +128,7 @@ def _split_and_register(import_record: Imports) -> None:
         with images or split_file(source, options, checkpoints) as split:
             checkpoints.store_duplicates()
             place = checkpoints.place
+            look_up_any_number(import_record.case_id, split, is_whole=place.checkpoint is None)
             register_chunks(place.import_id, split, user_id, place.generation, place.checkpoint, phase, document)
         checkpoints.delete_parts()
     except FileRefusedError as refused:

@@ -15,9 +15,11 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
 
+from core.bates_numbers import BatesNumber
 from core.errors import WrongStateError
 from core.productions.bates import BatesFormat, NumberRange
 from shell.db.bulk_insert import insert_missing
+from shell.exhibits.numbers import list_claimants
 from shell.tables.bates import BatesSequences
 from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import force_index
@@ -75,8 +77,10 @@ def check_available(
 
 
 def list_overlapping(reading: Session, case_id: int, bates_format: BatesFormat, numbers: NumberRange) -> list[int]:
-    """Return the ids of the case's exhibits to which their load file gives one of these Bates numbers."""
+    """Return the ids of the case's exhibits that have one of these Bates numbers: in their fields, or as a claim."""
     first, last = map(bates_format.format_number, numbers)
+    bounds = (BatesNumber(bates_format.prefix, number) for number in numbers)
+    claimants = list_claimants(reading, case_id, *bounds)
     statement = force_index(select(Exhibits.id), Exhibits, "ix_exhibits_bates").where(Exhibits.case_id == case_id)
     # Of numbers with the same prefix and as many digits, the order of the texts is that of the numbers.
     statement = statement.where(
@@ -84,7 +88,7 @@ def list_overlapping(reading: Session, case_id: int, bates_format: BatesFormat, 
         func.char_length(cast("Any", Exhibits.bates_begin)) == len(first),
         func.coalesce(Exhibits.bates_end, Exhibits.bates_begin) >= first,
     )
-    return list(reading.scalars(statement))
+    return sorted(claimants.union(reading.scalars(statement)))
 
 
 def _get_next_number(sequence: BatesSequences | None, bates_format: BatesFormat, start_at: int | None) -> int:

@@ -20,6 +20,7 @@ from core.productions.volume import build_volume_folder
 from core.saga import KEY, PART, SagaContext, SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
 from shell.db.session import session
+from shell.exhibits.numbers import claim_produced
 from shell.outbox.writer import append_events, wake_relay
 from shell.productions.documents import list_part
 from shell.productions.load_files import write_load_files
@@ -184,6 +185,7 @@ def _confirm(production_id: int) -> None:
         produced = {"production_id": production_id, "status": DocumentStatus.PRODUCED.value}
         if count_changed_rows(transaction.execute(_CLOSE_DOCUMENTS, produced)) != production.documents:
             raise WrongStateError("The production's documents are not those for which numbers were reserved.")
+        claim_produced(transaction, production_id)
         production.status, production.updated_at = ProductionStatus.CONFIRMED, func.now(6)
         set_step_status(transaction, production_id, StepName.CONFIRM, SagaStepStatus.COMPLETED)
         numbers = (production.first_number or 0, production.last_number or 0)

@@ -24,6 +24,9 @@ _SCHEMA = """
     PRAGMA journal_mode = OFF;
     PRAGMA cache_size = -32000;
     CREATE TABLE rows (line INTEGER PRIMARY KEY, exhibit INTEGER, control_number TEXT, bates_begin TEXT);
+    CREATE TABLE others (line INTEGER, number TEXT);
+    CREATE VIEW begins AS SELECT line, exhibit, control_number, bates_begin FROM rows
+      UNION ALL SELECT line, exhibit, control_number, number FROM others JOIN rows USING (line);
     CREATE TABLE documents (line INTEGER PRIMARY KEY, exhibit INTEGER, key TEXT, counts TEXT);
     CREATE TABLE rejected (line INTEGER, code TEXT, control_number TEXT, bates_begin TEXT);
     CREATE INDEX rejected_by_control_number ON rejected (control_number);
@@ -33,36 +36,45 @@ _SCHEMA = """
 _INDEXES = """
     CREATE INDEX by_control_number ON rows (control_number);
     CREATE INDEX by_bates_begin ON rows (bates_begin);
+    CREATE INDEX by_number ON others (number);
+    CREATE INDEX by_line ON others (line);
     CREATE INDEX by_key ON documents (key);
     CREATE INDEX by_exhibit ON documents (exhibit);
 """
 _ADD_ROWS = "INSERT INTO rows VALUES (?, ?, ?, ?)"
+_ADD_OTHERS = "INSERT INTO others VALUES (?, ?)"
 _ADD_REJECTED = "INSERT INTO rejected VALUES (?, ?, ?, ?)"
 _FIND_REJECTED = "SELECT line, code FROM rejected WHERE control_number = ?1 OR bates_begin = ?1 ORDER BY line LIMIT 1"
 _ADD_DOCUMENTS = "INSERT INTO documents VALUES (?, ?, ?, ?)"
-_MATCHES = "SELECT COUNT(*) FROM documents WHERE EXISTS (SELECT 1 FROM rows WHERE {column} = key)"
+_MATCHES = "SELECT COUNT(*) FROM documents WHERE EXISTS (SELECT 1 FROM begins WHERE {column} = key)"
 # The image load file of a check is compared with what the case holds; the rest of it here.
 _NOT_FOUND = """
     SELECT line, exhibit, key, NULL, counts FROM documents
-    WHERE exhibit = 0 AND NOT EXISTS (SELECT 1 FROM rows WHERE {column} = key) ORDER BY line
+    WHERE exhibit = 0 AND NOT EXISTS (SELECT 1 FROM begins WHERE {column} = key) ORDER BY line
 """
 # Begin Bates numbers that several rows share, or a row and the document of the case that was found by that number.
 _FIND_AMBIGUOUS = """
     INSERT OR IGNORE INTO ambiguous SELECT key FROM documents
-    WHERE (exhibit = 0 AND 1 < (SELECT COUNT(DISTINCT control_number) FROM rows WHERE bates_begin = key))
+    WHERE (exhibit = 0 AND 1 < (SELECT COUNT(DISTINCT control_number) FROM begins WHERE bates_begin = key))
        OR (exhibit <> 0 AND ? AND EXISTS (
-         SELECT 1 FROM rows WHERE bates_begin = key AND rows.exhibit <> documents.exhibit
+         SELECT 1 FROM begins WHERE bates_begin = key AND begins.exhibit <> documents.exhibit
        ))
 """
 _AMBIGUOUS = "SELECT line, exhibit, key, NULL, counts FROM documents JOIN ambiguous USING (key) ORDER BY line"
-_COUNT_OTHERS = "SELECT COUNT(DISTINCT control_number) FROM rows WHERE bates_begin = ? AND exhibit IS NOT NULLIF(?, 0)"
+_COUNT_OTHERS = (
+    "SELECT COUNT(DISTINCT control_number) FROM begins WHERE bates_begin = ? AND exhibit IS NOT NULLIF(?, 0)"
+)
 _LIST_OTHERS = """
-    SELECT DISTINCT control_number FROM rows WHERE bates_begin = ? AND exhibit IS NOT NULLIF(?, 0)
+    SELECT DISTINCT control_number FROM begins WHERE bates_begin = ? AND exhibit IS NOT NULLIF(?, 0)
     ORDER BY control_number LIMIT ?
 """
 _WITHOUT = """
     SELECT line, exhibit, control_number, NULL, NULL FROM rows
     WHERE NOT EXISTS (SELECT 1 FROM documents WHERE key = rows.{column} AND key NOT IN (SELECT key FROM ambiguous))
+      AND NOT EXISTS (
+        SELECT 1 FROM others JOIN documents ON key = number
+        WHERE others.line = rows.line AND '{column}' = 'bates_begin' AND key NOT IN (SELECT key FROM ambiguous)
+      )
       AND (exhibit = 0 OR NOT EXISTS (
         SELECT 1 FROM documents WHERE exhibit = rows.exhibit AND key NOT IN (SELECT key FROM ambiguous)
       )) ORDER BY line
@@ -75,7 +87,9 @@ class ComparedDocuments:
     def __init__(self, database: sqlite3.Connection, import_record: Imports, image_key: str | None) -> None:
         self._database, self._import = database, import_record
         for rows in read_accepted(import_record.after_import_id or 0):
-            database.executemany(_ADD_ROWS, (each[:4] for each in rows))
+            found = list(rows)
+            database.executemany(_ADD_ROWS, (each[:4] for each in found))
+            database.executemany(_ADD_OTHERS, ((each.line_no, number) for each in found for number in each.numbers))
         add_rejected(database, import_record.after_import_id or 0)
         for documents in read_accepted(import_record.id):
             database.executemany(_ADD_DOCUMENTS, (_build_row(each) for each in documents))

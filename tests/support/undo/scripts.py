@@ -95,17 +95,29 @@ def scripts(draw: st.DrawFn) -> list[Step]:
 
 @dataclass
 class ReplayedDocument:
-    """A document: the import that created it, from what columns, its first values, and every write since, in order."""
+    """A document: the import that created it, from what columns, its first values, and every write since, in order.
+
+    `claims` are its other Bates numbers, each with the import that states it.
+    """
 
     creator: int
     columns: Sequence[str]
     created: Document
     writes: list[Write] = field(default_factory=list)
     unchanged_by: list[int] = field(default_factory=list)
+    claims: set[tuple[int, str]] = field(default_factory=set)
 
     def fold(self, undone: set[int]) -> Document:
         """Return the values that the creating row and the writes that count leave."""
         return fold(self.created, self.writes, undone)
+
+    def claim(self, import_id: int, cells: Mapping[str, str], before: Document, after: Document) -> None:
+        """Add the number that a row of an overlay states, and the one that it replaces if nothing claims that."""
+        old = before[FIELD, "bates_begin"]
+        if isinstance(old, str) and old != after[FIELD, "bates_begin"] and all(old != each for _, each in self.claims):
+            self.claims.add((self.creator, old))
+        if stated := cells.get(BATES_BEGIN, "").strip():
+            self.claims.add((import_id, stated))
 
     def order_names(self, names: Sequence[str]) -> list[str]:
         """Return names of properties in the order in which they are stored."""
@@ -128,7 +140,8 @@ class Replay:
         before = self.expect()
         numbers = dict(enumerate(before))
         keys = {each: (number, before[number][FIELD, "bates_begin"]) for each, number in numbers.items()}
-        outcome: Outcome = judge_file(plan, keys)
+        claimed = {each: {begin for _, begin in self.documents[number].claims} for each, number in numbers.items()}
+        outcome: Outcome = judge_file(plan, keys, claimed)
         for line, cells in plan.lines().items():
             if line in outcome.created:
                 self.documents[outcome.created[line]] = ReplayedDocument(import_id, plan.columns, create(cells))
@@ -137,6 +150,7 @@ class Replay:
                 is_equal = line not in rejected
                 if plan.mode != "append":
                     after = overlay(before[number], cells, plan)
+                    self.documents[number].claim(import_id, cells, before[number], after)
                     is_equal = not compare(before[number], after)
                     if not is_equal:
                         stated, whole = list_stated(before[number], cells, plan)
@@ -164,6 +178,8 @@ class Replay:
         found: dict[int, int] = {}
         for number, document in list(self.documents.items()):
             is_live = any(write.import_id not in self.undone for write in document.writes)
+            if document.creator != import_id:
+                document.claims = {each for each in document.claims if each[0] != import_id}
             if document.creator == import_id and not is_live:
                 del self.documents[number]
             elif document.creator == import_id or not compare(before[number], document.fold(self.undone)):

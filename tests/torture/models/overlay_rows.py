@@ -87,6 +87,8 @@ def overlay(document: Document, cells: Cells, plan: OverlayPlan) -> dict[Key, Va
         if not is_blank(cell):
             after |= {key: new[key] for key in [(PROPERTY, column)] if key in new}
         for name in (each[column] for each in (TEXTS, KEYS, DATES) if column in each):
+            if _is_another_number(document, column, cell, plan):
+                continue
             value = new[FIELD, name]
             after[FIELD, name] = None if column in TEXTS and is_blank(cell) else value
         if column in DATES:
@@ -96,12 +98,18 @@ def overlay(document: Document, cells: Cells, plan: OverlayPlan) -> dict[Key, Va
     return after
 
 
+def _is_another_number(document: Document, column: str, cell: str, plan: OverlayPlan) -> bool:
+    """Return whether the key names the document by another number than its first one, which stays."""
+    return column in KEYS and plan.overlay_key == "bates_begin" and document.get(BATES) != cell.strip(WHITESPACE)
+
+
 def list_stated(document: Document, cells: Cells, plan: OverlayPlan) -> tuple[set[Key], set[str]]:
     """Return all keys that a row says something of, the same values too, and the kinds of links that it says all of."""
     touched = [column for column, cell in cells.items() if plan.blanks == "clear" or not is_blank(cell)]
     keys: set[Key] = {(PROPERTY, column) for column in touched if column not in TEXTS}
     keys |= {(FIELD, each[column]) for column in touched for each in (TEXTS, KEYS, DATES) if column in each}
     keys |= {(FIELD, f"{DATES[column]}_precision") for column in touched if column in DATES}
+    keys -= {BATES for column in touched if _is_another_number(document, column, cells[column], plan)}
     if "Document Date" in touched:
         keys |= {SOURCE}
     elif document[SOURCE] in {DATES.get(column) for column in touched} - {None}:
@@ -122,7 +130,7 @@ def list_companions(document: Document, cells: Cells, plan: OverlayPlan, changed
     found: set[Key] = set()
     for column in touched:
         members: set[Key] = {(PROPERTY, column)}
-        if column in KEYS:
+        if column in KEYS and not _is_another_number(document, column, cells[column], plan):
             members |= {(FIELD, KEYS[column])}
         elif column in DATES:
             members |= {(FIELD, DATES[column]), (FIELD, f"{DATES[column]}_precision")}
@@ -176,16 +184,20 @@ class Outcome:
         return {each.line for each in self.rejected}
 
 
-def judge_file(plan: OverlayPlan, keys: Mapping[int, tuple[str, Value]]) -> Outcome:
-    """Import a file into a case with these documents: control and Bates number by id."""
-    outcome = Outcome(plan)
+def judge_file(
+    plan: OverlayPlan, keys: Mapping[int, tuple[str, Value]], numbers: Mapping[int, Collection[str]] | None = None
+) -> Outcome:
+    """Import a file into a case with these documents: control and Bates number by id, and their other numbers."""
+    outcome, by_bates = Outcome(plan), plan.overlay_key == "bates_begin"
     key_column, seen = plan.columns[0], set[str]()
+    others = (numbers or {}) if by_bates else {}
+    named = _find_named(plan, keys, others)
     for line, cells in plan.lines().items():
         key = cells[key_column].strip(WHITESPACE)
-        errors = list(_check(cells, key_column, is_repeated=key in seen))
+        documents = named[key]
+        is_second = len(documents) == 1 and any(named[each] == documents for each in seen - {key})
+        errors = list(_check(cells, key_column, is_repeated=key in seen or is_second))
         seen |= {key} - {""}
-        place = int(plan.overlay_key == "bates_begin")
-        documents = [exhibit for exhibit, each in keys.items() if each[place] == key]
         if not errors and len(documents) != 1 and (documents or plan.mode == "overlay"):
             errors = [("AMBIGUOUS_KEY" if documents else "NOT_IN_CASE", key_column)]
         if errors:
@@ -193,11 +205,33 @@ def judge_file(plan: OverlayPlan, keys: Mapping[int, tuple[str, Value]]) -> Outc
             continue
         warnings = ((code, column) for column, cell in cells.items() for code in _warn(column, cell))
         outcome.warned += [Report(line, *warning) for warning in warnings]
+        if documents and plan.mode != "append" and not by_bates and _replaces(keys[documents[0]][1], cells, plan):
+            outcome.warned.append(Report(line, "BATES_CHANGED", BATES_BEGIN))
         if documents:
             outcome.targets[line] = documents[0]
         else:
             outcome.created[line] = key
     return outcome
+
+
+def _find_named(
+    plan: OverlayPlan, keys: Mapping[int, tuple[str, Value]], others: Mapping[int, Collection[str]]
+) -> dict[str, list[int]]:
+    """Return the documents that each key of a file names."""
+    place = int(plan.overlay_key == "bates_begin")
+    found = {cells[plan.columns[0]].strip(WHITESPACE) for cells in plan.lines().values()}
+    return {
+        key: [exhibit for exhibit, each in keys.items() if each[place] == key or key in others.get(exhibit, ())]
+        for key in found
+    }
+
+
+def _replaces(before: Value, cells: Cells, plan: OverlayPlan) -> bool:
+    """Return whether a row gives its document another Bates number, or none, in place of one."""
+    cell = cells.get(BATES_BEGIN)
+    if before is None or cell is None or (is_blank(cell) and plan.blanks != "clear"):
+        return False
+    return cell.strip(WHITESPACE) != before
 
 
 def _check(cells: Cells, key_column: str, *, is_repeated: bool) -> Iterator[tuple[str, str | None]]:

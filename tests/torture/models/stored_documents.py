@@ -41,6 +41,7 @@ _EXHIBITS = (
     "document_properties "
     f"FROM exhibits AS e {_CASE}"
 )
+_NUMBERS = f"SELECT e.id, n.bates_begin FROM production_numbers AS n JOIN exhibits AS e ON e.id = n.exhibit_id {_CASE}"
 _LINKS = {
     CUSTODIAN: "custodian_exhibits AS l JOIN custodians AS n ON n.id = l.custodian_id",
     TAG: "taggings AS l JOIN tags AS n ON n.id = l.tag_id",
@@ -74,7 +75,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class Stored:
-    """A document as it is stored, and its history in the order of versions."""
+    """A document as it is stored, its history in the order of versions, and the begins of its other ranges."""
 
     id: int
     control_number: str
@@ -83,6 +84,7 @@ class Stored:
     version: int
     values: Document
     entries: list[Entry] = field(default_factory=list)
+    numbers: set[str] = field(default_factory=set)
 
     def list_entries(self, import_id: int, undo_no: int | None = None) -> list[Entry]:
         """Return the changes that an import has made, or one of its undos."""
@@ -108,6 +110,9 @@ def read_case(tenant: str, at: Queried, case: str = OVERLAID_CASE) -> dict[int, 
             links.setdefault(exhibit, {})[part, name.lower()] = True
     for exhibit, stored in found.items():
         stored.values = {**stored.values, **links.get(exhibit, {})}
+    for exhibit, number in at.query(_NUMBERS, **place):
+        if exhibit in found:
+            found[exhibit].numbers.add(number)
     for exhibit, version, action, import_id, line, undo_no, changes, stated in at.query(_HISTORY, **place):
         if exhibit in found:
             what = (decode(changes), *_decode_stated(stated))

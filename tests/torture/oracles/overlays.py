@@ -50,7 +50,8 @@ def plot(ledger: Ledger) -> Course:
     for step in ledger.steps:
         if isinstance(step, Overlaying):
             keys = {each.id: (each.control_number, each.values[BATES]) for each in step.before.values()}
-            course.outcomes[step.import_id] = judge_file(step.plan, keys)
+            numbers = {each.id: each.numbers for each in step.before.values()}
+            course.outcomes[step.import_id] = judge_file(step.plan, keys, numbers)
         else:
             course.undone[step.import_id, step.undo_no] = frozenset({*undone, step.import_id})
             undone |= set() if step.is_dry_run else {step.import_id}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from core.bates_numbers import BatesNumber, parse_bates_number
+from core.bates_numbers import BatesNumber, describe_change, parse_bates_number
 from core.contracts.queries import ExhibitQuery
 
 
@@ -49,3 +49,13 @@ def test_another_text_is_refused(text: str) -> None:
 def test_a_filter_in_another_form_is_refused(filters: dict[str, str], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         ExhibitQuery.model_validate({"case": "c", **filters})
+
+
+def test_the_message_about_another_range_shows_both_and_fits() -> None:
+    message = describe_change(("A1", "A3"), ("B1", None))
+    assert message.startswith("The document had A1 to A3 and has B1 now. ")
+    assert describe_change((None, "A3"), (None, None)).startswith(
+        "The document had an end A3 without a begin and has no"
+    )
+    assert len(describe_change(("A" * 255, "B" * 255), ("C" * 255, "D" * 255))) <= 1_000
+    assert "A" * 200 + "[cut]" in describe_change(("A" * 201, None), ("C", None))

@@ -53,6 +53,7 @@ EXEMPT = {
     "outbox_state": "a counter under a lock of its row",
     "insert_destinations": "a counter under a lock of its row, whose fencing_token every writer compares",
     "production_steps": "written by the production's own execution alone, the last state wins",
+    "production_numbers": "append-only; removed with the import that states it",
     "production_documents": "a state machine: every step is an UPDATE that names the production and its state",
     "idempotency_keys": "claimed by an owner and attempt, which every later step names",
     "custody_changes": "append-only",

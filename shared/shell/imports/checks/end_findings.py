@@ -21,6 +21,7 @@ from core.imports.column_warnings import list_warnings
 from core.load_file.layout import Layout
 from core.volumes.documents import describe_rejected_row
 from shell.db.session import session
+from shell.exhibits.numbers import has_claims, list_claims_between
 from shell.imports.checks.file_findings import find_file_findings
 from shell.imports.checks.id_groups import CaseRow
 from shell.imports.checks.names import add_names, list_names, resolve_merged
@@ -74,6 +75,7 @@ class EndFindings:
         self._has_all_columns = True
         self.refused = Counter[str]()
         self.without_images: int | None = None
+        self._has_claims = False
 
     def find(self) -> Iterator[EndFinding]:
         """Yield all findings, always in the same order if the case stays the same."""
@@ -128,16 +130,26 @@ class EndFindings:
             yield facts.rows
 
     def _read_case(self) -> Iterator[CaseRow]:
+        self._has_claims = self._look_for_claims()
         page: Sequence[CaseRow] = [CaseRow("", None, None)]
         while page:
             page = self._read_case_page(page[-1].control_number)
             yield from page
 
     @retry_on_db_conflict(resolve=rerun_if_unknown)
+    def _look_for_claims(self) -> bool:
+        with session() as reading:
+            return has_claims(reading, self._import.case_id)
+
+    @retry_on_db_conflict(resolve=rerun_if_unknown)
     def _read_case_page(self, after: str) -> list[CaseRow]:
         place = {"case_id": self._import.case_id, "after": after, "most": ROWS_PER_PAGE}
         with session() as reading:
-            return [CaseRow(*row) for row in reading.execute(_CASE_ROWS, place)]
+            rows = [CaseRow(*row) for row in reading.execute(_CASE_ROWS, place)]
+            last = rows[-1].control_number if rows else after
+            claims = list_claims_between(reading, self._import.case_id, after, last) if self._has_claims else []
+        # The last one is where the next page begins.
+        return [*(CaseRow(*claim, is_claim=True) for claim in claims), *rows]
 
     @retry_on_db_conflict(resolve=rerun_if_unknown)
     def _find_held(self, numbers: Sequence[str]) -> set[str]:

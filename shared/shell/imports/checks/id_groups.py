@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from core.cells.keys import show_text
 from core.cells.similar_ids import describe_similar, fold_ids
-from core.checks.bates import read_range
+from core.checks.bates import BatesRange, read_range
 from core.checks.bates_sweep import CASE
 from core.checks.facts import CELL_END, escape, unescape
 from core.checks.families import FamilyRow, compare_with_parent
@@ -20,26 +20,30 @@ from core.checks.findings import MAX_LISTED, FactNames, Finding, list_lines, war
 from core.checks.limits import Limits
 from core.codes import CheckCode
 from shell.imports.checks.bates_lines import format_entry
-from shell.imports.checks.row_spill import AS_PARENT, IN_CASE, IN_FILE, SpilledRows
+from shell.imports.checks.row_spill import AS_PARENT, CLAIMED, IN_CASE, IN_FILE, SpilledRows
 
 LOOKUP_IDS = 1_000
 FindInCase = Callable[[Sequence[str]], Collection[str]]
 
 
 class CaseRow(NamedTuple):
-    """An exhibit of the case; None or blank for a number that it lacks."""
+    """An exhibit of the case, or another range of one; None or blank for a number that it lacks."""
 
     control_number: str
     bates_begin: str | None
     bates_end: str | None
+    is_claim: bool = False
 
 
 def format_case_rows(rows: Sequence[CaseRow]) -> list[str]:
     """Return the line of each exhibit by its control number."""
-    cells = [(escape(number), escape(begin or ""), escape(end or "")) for number, begin, end in rows]
-    folded, e = fold_ids([number for number, _, _ in cells]), CELL_END
+    cells = [
+        (escape(number), CLAIMED if is_claim else IN_CASE, escape(begin or ""), escape(end or ""))
+        for number, begin, end, is_claim in rows
+    ]
+    folded, e = fold_ids([number for number, *_ in cells]), CELL_END
     named = zip(folded, cells, strict=True)
-    return [f"{key}{e}{number}{e}{IN_CASE}{e}{begin}{e}{end}" for key, (number, begin, end) in named]
+    return [f"{key}{e}{number}{e}{kind}{e}{begin}{e}{end}" for key, (number, kind, begin, end) in named]
 
 
 class IdGroups:
@@ -53,6 +57,8 @@ class IdGroups:
         self._unresolved: list[tuple[str, int]] = []
         # Of the id that is read: the row of the file (0: none), the rest of its line, the range in the case.
         self._number, self._row, self._rest, self._range = "", 0, "", ""
+        # Its other ranges in the case.
+        self._claims: list[str] = []
         self._similar: list[int] = []
         self._similar_count = 0
         # Of ids with the same form: the first row with one that the case lacks, and the first one that the file lacks.
@@ -74,8 +80,10 @@ class IdGroups:
                 self._set_row(rest)
             elif kind == AS_PARENT:
                 yield from self._add_child(rest)
-            else:
+            elif kind == IN_CASE:
                 self._range = rest
+            else:
+                self._claims.append(rest)
         yield from self._end()
 
     def _end(self) -> Iterator[Finding]:
@@ -85,13 +93,12 @@ class IdGroups:
         self._flush_case()
 
     def _end_number(self) -> None:
-        if self._range:
-            self._keep_range()
         if self._row and not self._range:
             rows = [row for row in (self._new_row, self._row) if row]
             self._new_row = min(rows, key=self._index.line)
         if self._range and not self._row:
             self._held_number = self._held_number or self._number
+        self._keep_ranges()
 
     def _end_form(self) -> Iterator[Finding]:
         """Yield the findings of ids that have the same form."""
@@ -103,14 +110,23 @@ class IdGroups:
             message = f"Line {line}: {found}. Find out whether they are one document; if so, correct the id."
             yield warn(CheckCode.ID_SIMILAR_IN_CASE, line, self._names.control_number, message, number)
 
-    def _keep_range(self) -> None:
-        """Keep the numbers of a document that the file does not have."""
-        begin, end = self._range.split(CELL_END)
-        numbers = read_range(begin, end)[0] if begin and not self._row else None
-        if numbers:
-            self._case_lines.append(format_entry(numbers, 0, CASE, self._number, "", None))
+    def _keep_ranges(self) -> None:
+        """Keep the ranges of a document of the case; if the file has it, the others that its row does not meet."""
+        if not (self._range or self._claims):
+            return
+        stated = self._read(self._rest) if self._row else None
+        for text in [*([] if self._row or not self._range else [self._range]), *self._claims]:
+            numbers = self._read(text)
+            if numbers and not (stated and numbers.meets(stated)):
+                self._case_lines.append(format_entry(numbers, 0, CASE, self._number, "", None))
+        self._claims = []
         if len(self._case_lines) >= LOOKUP_IDS:
             self._flush_case()
+
+    @staticmethod
+    def _read(text: str) -> BatesRange | None:
+        begin, end, *_ = text.split(CELL_END)
+        return read_range(begin, end)[0] if begin else None
 
     def _flush_case(self) -> None:
         self.has_case_ranges = self.has_case_ranges or bool(self._case_lines)

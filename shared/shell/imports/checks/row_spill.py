@@ -15,8 +15,9 @@ from shell.imports.checks.bates_lines import format_entry
 from shell.imports.checks.external_sort import ExternalSort
 from shell.imports.checks.row_index import RowIndex
 
-# Of the lines of one control number: the exhibit of the case, the row of the file, the rows that name it as parent.
-IN_CASE, IN_FILE, AS_PARENT = "0", "1", "2"
+# Of the lines of one control number: the exhibit of the case, its other ranges, the row of the file, the rows that name
+# it as parent.
+IN_CASE, CLAIMED, IN_FILE, AS_PARENT = "0", "0c", "1", "2"
 MAX_SUFFIXES = 1_000
 
 

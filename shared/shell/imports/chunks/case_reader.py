@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from core.imports.column_facts import ColumnFacts
 from core.load_file.layout import Layout
-from core.load_mode import Blanks, LoadMode
+from core.load_mode import Blanks
 from core.statuses import ImportStatus
 from shell.db.session import session
 from shell.exhibits.updates import find_by_key
@@ -36,7 +36,7 @@ def read_case(
     rows = (*(row for row in others if not row.errors), *earlier.values())
     numbers = [*columnar.numbers, *(str(row.control_number) for row in rows)]
     with session() as reading:
-        held = _find_held(reading, loaded.import_record.case_id, numbers, loaded.layout.load_mode)
+        held = _find_held(reading, loaded.import_record.case_id, numbers, loaded.layout)
         others = choose_keys(others, earlier, held)
         found = _drop_later_names(loaded.layout, held, [*_build_rows(loaded, columnar, held), *others])
         if others:
@@ -68,11 +68,10 @@ def _drop_names(row: StorableRow, columns: frozenset[str]) -> StorableRow:
     return row._replace(custodians=custodians, tags=[name for name in row.tags if name.column not in columns])
 
 
-def _find_held(
-    reading: Session, case_id: int, numbers: Sequence[str], load_mode: LoadMode
-) -> Mapping[str, StoredExhibit]:
-    if load_mode.is_overlay:
-        found = find_by_key(reading, case_id, load_mode.overlay_key, set(numbers))
+def _find_held(reading: Session, case_id: int, numbers: Sequence[str], layout: Layout) -> Mapping[str, StoredExhibit]:
+    if layout.load_mode.is_overlay:
+        key = layout.load_mode.overlay_key
+        found = find_by_key(reading, case_id, key, set(numbers), any_number=layout.any_number)
         return {key: StoredExhibit(first.id, 0, 0, first.row_hash) for key, [first, *_] in found.items()}
     return find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from core.imports.production_columns import ProductionColumns
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_original_line
 from core.volumes.documents import NamedDocument
@@ -140,7 +141,7 @@ def write_counts(
     numbers = (link.file.file_no for each in accepted for link in each.links)
     # The image load file that waits for this import is compared with its rows.
     is_compared = transaction.execute(_IS_COMPARED, {"import_id": chunk.import_id}).first() is not None
-    documents = [*(_list_documents(results) if is_compared else ()), *_list_rejected(layout, results, files)]
+    documents = [*(_list_documents(layout, results) if is_compared else ()), *_list_rejected(layout, results, files)]
     tally = _tally_paths(results, files)
     store_counts(transaction, chunk, counts, numbers, documents if documents or is_compared else None, tally)
 
@@ -161,10 +162,13 @@ def count_named_files(layout: Layout, results: RowResults) -> dict[str, int]:
     return {f"named_{kind.value}s": sum(bool(row.values[place]) for row in rows) for kind, place in places.items()}
 
 
-def _list_documents(results: RowResults) -> Iterator[NamedDocument]:
+def _list_documents(layout: Layout, results: RowResults) -> Iterator[NamedDocument]:
+    columns = ProductionColumns.find(layout)
     accepted = (*results.inserted, *results.updated, *results.unchanged)
     for row, exhibit_id in sorted(accepted, key=lambda one: one[0].source.line_no):
-        yield NamedDocument(row.source.line_no, exhibit_id, row.control_number, row.values[_BATES_BEGIN])
+        numbers = [other.begin for other in columns.read_others(row.source.cells or ())]
+        named = (row.source.line_no, exhibit_id, row.control_number, row.values[_BATES_BEGIN])
+        yield NamedDocument(*named, numbers=numbers)
 
 
 def _list_rejected(layout: Layout, results: RowResults, files: Mapping[int, RowFiles]) -> Iterator[NamedDocument]:

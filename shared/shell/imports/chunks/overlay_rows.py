@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from core.bates_numbers import describe_shared_number
-from core.codes import Rejection
+from core.bates_numbers import describe_change, describe_shared_number
+from core.codes import Rejection, WarningCode
 from core.errors import ConflictError, UnavailableError
 from core.exhibit_history import Change, Changes, Key, Kind, Stated
 from core.imports.overlay import RowOverlay
@@ -24,6 +24,7 @@ from shell.exhibits.updates import (
     KeyedExhibit,
     StoredDocument,
     find_by_key,
+    has_key,
     list_links,
     lock_exhibits,
     read_stored_documents,
@@ -33,11 +34,14 @@ from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.comparison import CHANGED_MEANWHILE
 from shell.imports.chunks.conflicts import REMOVED_MEANWHILE
+from shell.imports.chunks.number_claims import BATES_KEYS, find_replaced
 from shell.imports.chunks.overlay_values import ValueChanges, compare_values, list_stated
 from shell.imports.chunks.results import RowResults
 from shell.imports.chunks.similar_ids import describe_near_miss, find_similar_ids, warn_of_similar
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.document_properties import PropertyChange
+
+_RANGE = tuple(key.name for key in BATES_KEYS)
 
 
 class _LinkChanges(NamedTuple):
@@ -80,14 +84,24 @@ class ChunkOverlay:
         """
         held = self._list_held() if locked else {}
         keys = {str(row.control_number) for row in self._input.valid}
-        found = find_by_key(transaction, self._input.import_record.case_id, self._key, keys - held.keys())
+        case_id, any_number = self._input.import_record.case_id, self._input.layout.any_number
+        found = find_by_key(transaction, case_id, self._key, keys - held.keys(), any_number=any_number)
         targets: list[tuple[StorableRow, int]] = []
         similar = self._find_similar(transaction, keys - held.keys() - found.keys())
+        lines: dict[int, int] = {}
         for row in self._input.valid:
             key = str(row.control_number)
             exhibits = found.get(key, [])
             if key in held or len(exhibits) == 1:
-                targets.append((row, held[key] if key in held else exhibits[0].id))
+                exhibit_id = held[key] if key in held else exhibits[0].id
+                first_line = lines.setdefault(exhibit_id, row.source.line_no)
+                if first_line != row.source.line_no:
+                    # The split has looked for such rows in the whole file; the document got the number since.
+                    self._results.rejected.append((row, [describe_same_document(first_line)]))
+                    continue
+                targets.append((row, exhibit_id))
+                if self._key is OverlayKey.BATES_BEGIN and exhibits and exhibits[0].bates_begin != key:
+                    self._results.by_number.add(row.source.line_no)
             elif not exhibits and self._input.layout.load_mode.creates:
                 self.new.append(warn_of_similar(row, similar[key], self._column) if key in similar else row)
             else:
@@ -106,13 +120,12 @@ class ChunkOverlay:
 
     def _lock(self, transaction: Session, targets: Sequence[tuple[StorableRow, int]]) -> dict[int, KeyedExhibit]:
         current = lock_exhibits(transaction, [exhibit_id for _, exhibit_id in targets])
-        for row, exhibit_id in targets:
-            now = current.get(exhibit_id)
-            if now is None:
-                # Every attempt has the ids that were found before the transaction.
-                raise UnavailableError(REMOVED_MEANWHILE)
-            if getattr(now, self._key.value) != row.control_number:
-                raise ConflictError(CHANGED_MEANWHILE)
+        if any(exhibit_id not in current for _, exhibit_id in targets):
+            # Every attempt has the ids that were found before the transaction.
+            raise UnavailableError(REMOVED_MEANWHILE)
+        keyed = {str(row.control_number): current[exhibit_id] for row, exhibit_id in targets}
+        if not has_key(transaction, self._input.import_record.case_id, self._key, keyed):
+            raise ConflictError(CHANGED_MEANWHILE)
         return current
 
     def _find_similar(self, transaction: Session, keys: Collection[str]) -> Mapping[str, str]:
@@ -190,8 +203,20 @@ class ChunkOverlay:
 
     def _compare(self, row: StorableRow, stored: StoredDocument) -> tuple[StorableRow, ValueChanges]:
         """Return the row, with warnings of properties that do not fit, and the values that it changes."""
-        values, dropped = compare_values(self._overlay, row, stored, self._limit)
-        return (self._add_warnings(row, dropped) if dropped else row), values
+        # The key names the document by another of its numbers: it says nothing of the one that its fields have.
+        kept = _RANGE if row.source.line_no in self._results.by_number else ()
+        values, dropped = compare_values(self._overlay, row, stored, self._limit, kept)
+        row = self._add_warnings(row, dropped) if dropped else row
+        replaced = find_replaced(values.changes, values.columns)
+        return (self._warn_of_replaced(row, replaced, values) if replaced else row), values
+
+    def _warn_of_replaced(
+        self, row: StorableRow, replaced: tuple[str | None, str | None], values: ValueChanges
+    ) -> StorableRow:
+        columns, titles = values.columns, self._input.layout.titles
+        message = describe_change(replaced, (columns["bates_begin"], columns["bates_end"]))
+        name = next((titles[field] for field in _RANGE if field in titles), None)
+        return row._replace(changes=[*row.changes, ValueChange(WarningCode.BATES_CHANGED, name, message, None)])
 
     def _add_warnings(self, row: StorableRow, dropped: Sequence[PropertyChange]) -> StorableRow:
         originals = dict(zip(self._input.layout.names, row.source.cells or (), strict=False))
@@ -250,6 +275,12 @@ def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowR
             results.updated.append((row, exhibit.id))
             results.updates.add(chunk_input.layout, row.source.line_no, exhibit.control_number, changes)
     results.inserted += ((row, 0) for row in overlay.new)
+
+
+def describe_same_document(first_line: int) -> RowError:
+    """Return why a row is rejected whose key is another number of a document that an earlier row names."""
+    message = f"Line {first_line} of this file names the same document by another of its numbers. Keep one of the two."
+    return RowError(Rejection.DUPLICATE_ID, None, message)
 
 
 def _changes_links(links: _LinkChanges | None) -> bool:

@@ -6,7 +6,7 @@ together if any of it differs, so that the history never combines the values of 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
@@ -36,11 +36,15 @@ class ValueChanges(NamedTuple):
 
 
 def compare_values(
-    overlay: RowOverlay, row: StorableRow, stored: StoredDocument, limit: ColumnLimit
+    overlay: RowOverlay, row: StorableRow, stored: StoredDocument, limit: ColumnLimit, kept: Collection[str] = ()
 ) -> tuple[ValueChanges, Sequence[PropertyChange]]:
-    """Return what the row changes in the values of its exhibit, and the properties that do not fit."""
+    """Return what the row changes in the values of its exhibit, and the properties that do not fit.
+
+    The fields `kept` are neither changed nor stated.
+    """
     cells, new, before = row.source.cells or (), _read_values(row), stored.document
     given, properties = overlay.find_fields(cells, new, before), overlay.find_properties(cells, new)
+    given = {name: value for name, value in given.items() if name not in kept} if kept else given
     merged, dropped = merge_properties(before.properties, *properties, limit)
     fields = {name: value for name, value in given.items() if value != before.fields[name]}
     changes = {Key(Kind.FIELD, name): Change(before.fields[name], value) for name, value in fields.items()}
@@ -50,6 +54,8 @@ def compare_values(
     if not changes:
         return ValueChanges({}, stored.columns, stored.properties, stated), dropped
     for key in overlay.find_companions(cells, before, properties, changes.keys()):
+        if key.kind is Kind.FIELD and key.name in kept:
+            continue
         changes.setdefault(key, _repeat(before, key))
     columns = {**stored.columns, **restore_columns(fields, stored.columns["date_precision"])}
     if merged.keys() - before.properties.keys():

@@ -6,7 +6,7 @@ before anything else; each changed exhibit gets one version more and one row of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlalchemy.orm import Session
 
@@ -18,6 +18,7 @@ from shell.exhibits.updates import delete_links, update_exhibits
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.exhibit_store import build_refusal
+from shell.imports.chunks.number_claims import ReplacedRange, claim_replaced, find_replaced
 from shell.imports.chunks.overlay_rows import ChunkOverlay, OverlaidRow
 from shell.imports.chunks.results import RowResults
 from shell.tables.name_kinds import NAME_KINDS, NameKind
@@ -48,6 +49,7 @@ class OverlayWriter:
         )
         numbers = {update.id: number for update, number in refused}
         written = [each for each in part if each.exhibit.id not in numbers]
+        claim_replaced(transaction, self._import.case_id, list(_list_replaced(written)))
         author = Author(Action.OVERLAID, self._import.user_id, self._import.id)
         write_entries(transaction, author, list(map(_build_entry, written)))
         for each in written:
@@ -62,6 +64,14 @@ class OverlayWriter:
             self._added[kind].append((overlaid.exhibit.id, name_id))
         for kind, name_id, _ in overlaid.links.removed:
             self._removed[kind].append((overlaid.exhibit.id, name_id))
+
+
+def _list_replaced(part: Sequence[OverlaidRow]) -> Iterator[ReplacedRange]:
+    for each in part:
+        begin, end = find_replaced(each.changes, each.update.columns) or (None, None)
+        # An end without a begin is not a number.
+        if begin is not None:
+            yield ReplacedRange(each.exhibit.id, each.exhibit.version, begin, end)
 
 
 def _build_entry(overlaid: OverlaidRow) -> NewEntry:

@@ -38,7 +38,8 @@ NAME_COLUMNS = ("import_id", "chunk_no", "seq", "kind", "name", "line_no", "colu
 class RowResults:
     """The rows of a chunk by their result in one attempt, with the ids of their exhibits or the errors.
 
-    `updates` is what the updated ones would change, for a check.
+    `updates` is what the updated ones would change, for a check. `by_number` are the lines whose key is another number
+    of their exhibit than that of its fields.
     """
 
     inserted: list[tuple[StorableRow, int]] = field(default_factory=list)
@@ -46,6 +47,7 @@ class RowResults:
     updated: list[tuple[StorableRow, int]] = field(default_factory=list)
     rejected: list[tuple[StorableRow, Sequence[RowError]]] = field(default_factory=list)
     updates: Updates = field(default_factory=Updates)
+    by_number: set[int] = field(default_factory=set)
 
     def list_accepted(self) -> list[StorableRow]:
         """Return the rows that the case holds now, in the order of the file."""

@@ -29,6 +29,7 @@ from shell.imports.chunks.exhibit_store import (
     prepare_exhibits,
 )
 from shell.imports.chunks.file_links import count_named_files, write_links
+from shell.imports.chunks.number_claims import write_row_claims
 from shell.imports.chunks.overlay_writer import OverlayWriter
 from shell.imports.chunks.results import RowResults, write_results
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, complete_chunk
@@ -131,6 +132,7 @@ class ChunkWriter:
         for kind in NAME_KINDS:
             links = build_links(self._input, kind, results.inserted)
             insert_links(transaction, kind, links, self.import_record.user_id)
+        write_row_claims(transaction, self._input, results)
         named: Mapping[str, int] = {}
         if self._input.files is None:
             named = count_named_files(self.layout, results)

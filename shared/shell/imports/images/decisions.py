@@ -19,12 +19,13 @@ from core.load_file.rows import RowError
 from core.load_mode import OverlayKey
 from core.statuses import ImportPhase
 from core.volumes.documents import describe_ambiguous
-from shell.exhibits.updates import KeyedExhibit, find_by_key, lock_exhibits
-from shell.imports.images.documents import ReadDocument
+from shell.exhibits.updates import KeyedExhibit, find_by_key, has_key, lock_exhibits
+from shell.imports.images.documents import ReadDocument, describe_same_document
 from shell.imports.images.page_store import StoredPages, read_page_sets
 from shell.imports.images.reader import ImageChunk
 from shell.utils.key_validation import is_storable
 
+_CHANGED = "A document was changed or removed before its pages were imported."
 _NAMES = {OverlayKey.CONTROL_NUMBER: "control number", OverlayKey.BATES_BEGIN: "begin Bates number"}
 
 
@@ -85,17 +86,22 @@ def _find_targets(transaction: Session, images: ImageChunk, results: ImageResult
     results.rejected += [(read, read.error) for read in images.documents if read.error]
     sound = [read for read in images.documents if not read.error]
     keys = {read.document.key for read in sound if is_storable(read.document.key, "exhibits", key.value)}
-    found = find_by_key(transaction, images.import_record.case_id, key, keys)
+    case_id, any_number = images.import_record.case_id, images.layout.any_number
+    found = find_by_key(transaction, case_id, key, keys, any_number=any_number)
     targets: list[Target] = []
+    lines: dict[int, int] = {}
     for read in sound:
         exhibits = found.get(read.document.key, [])
-        if len(exhibits) == 1:
+        if len(exhibits) == 1 and lines.setdefault(exhibits[0].id, read.document.line_no) == read.document.line_no:
             targets.append(Target(read, exhibits[0]))
+        elif len(exhibits) == 1:
+            # The split has looked for such keys in the whole file; the document got the number since.
+            results.rejected.append((read, describe_same_document(lines[exhibits[0].id])))
         elif not exhibits and _is_created_before(images):
             targets.append(Target(read, None))
         else:
             results.rejected.append((read, _describe(key, exhibits)))
-    return _lock(transaction, key, targets) if locked else targets
+    return _lock(transaction, case_id, key, targets) if locked else targets
 
 
 def _is_created_before(images: ImageChunk) -> bool:
@@ -104,14 +110,17 @@ def _is_created_before(images: ImageChunk) -> bool:
     return record.phase == ImportPhase.CHECK and record.after_import_id is not None
 
 
-def _lock(transaction: Session, key: OverlayKey, targets: Sequence[Target]) -> Sequence[Target]:
+def _lock(transaction: Session, case_id: int, key: OverlayKey, targets: Sequence[Target]) -> Sequence[Target]:
     current = lock_exhibits(transaction, [each.exhibit.id for each in targets if each.exhibit])
     locked: list[Target] = []
     for read, exhibit in targets:
         now = current.get(exhibit.id) if exhibit else None
-        if now is None or getattr(now, key.value) != read.document.key:
-            raise ConflictError("A document was changed or removed before its pages were imported.")
+        if now is None:
+            raise ConflictError(_CHANGED)
         locked.append(Target(read, now))
+    keyed = {read.document.key: exhibit for read, exhibit in locked if exhibit}
+    if not has_key(transaction, case_id, key, keyed):
+        raise ConflictError(_CHANGED)
     return locked
 
 

@@ -68,7 +68,7 @@ class DocumentReader:
     ) -> None:
         self._rejects = layout.files.missing_files is MissingFiles.REJECT
         self._column, self._images, self._limits = _PATH_COLUMNS[kind], images, column_limits("pages")
-        self._pages = pages
+        self._pages, self._any_number = pages, layout.any_number
 
     def read(self, document: ImageDocument, first_line: int | None) -> ReadDocument:
         """Return the document with its files, or why it is rejected; `first_line` has the same key."""
@@ -94,8 +94,7 @@ class DocumentReader:
         if document.error:
             return RowError(document.error.code, document.error.column, _describe_line(document, document.error))
         if first_line is not None:
-            message = f"Line {first_line} of this file begins a document with the same image key. Keep one of the two."
-            return RowError(Rejection.OPT_DUPLICATE_KEY, "image key", message)
+            return describe_same_document(first_line) if self._any_number else _describe_same_key(first_line)
         return next(self._list_unstorable(document), None)
 
     def _list_unstorable(self, document: ImageDocument) -> Iterator[RowError]:
@@ -134,6 +133,20 @@ class DocumentReader:
             message = f"{found}. Find out which is right."
             change = ValueChange(WarningCode.OPT_PAGE_COUNT, None, message, None)
             read.warnings.append(PageWarning(read.document.line_no, change))
+
+
+def _describe_same_key(first_line: int) -> RowError:
+    message = f"Line {first_line} of this file begins a document with the same image key. Keep one of the two."
+    return RowError(Rejection.OPT_DUPLICATE_KEY, "image key", message)
+
+
+def describe_same_document(first_line: int) -> RowError:
+    """Return why a document is rejected that an earlier line names, too, maybe by another of its numbers."""
+    message = (
+        f"Line {first_line} of this file begins a document with the same image key, or with another number of the same "
+        "document of the case. Keep one of the two."
+    )
+    return RowError(Rejection.OPT_DUPLICATE_KEY, "image key", message)
 
 
 def _describe_line(document: ImageDocument, error: LineError) -> str:

@@ -61,7 +61,7 @@ def _find_alike(import_record: Imports, layout: Layout, documents: Sequence[Read
     complete = {read.document.key: read for read in documents if not read.error and all(read.files)}
     keys = [each for each in complete if is_storable(each, "exhibits", key.value)]
     with session() as reading:
-        found = find_by_key(reading, import_record.case_id, key, set(keys))
+        found = find_by_key(reading, import_record.case_id, key, set(keys), any_number=layout.any_number)
         exhibits = {value: each[0].page_set_id for value, each in found.items() if len(each) == 1}
         held = {page_set_id: complete[value] for value, page_set_id in exhibits.items() if page_set_id is not None}
         rows = _read_pages(reading, import_record, sorted(held)) if held else []

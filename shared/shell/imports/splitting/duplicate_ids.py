@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from io import SEEK_END
 from itertools import accumulate, chain, islice, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 from zlib import crc32
@@ -68,10 +69,22 @@ class SpilledIds:
 
     def list_distinct(self, at_most: int) -> Iterator[list[str]]:
         """Yield the distinct keys in lists of at most `at_most`, in an order that is undefined."""
-        partitions = enumerate(_partition(self._buffer))
-        found = (dict(chain(self._unpack_partition(number), buffered)) for number, buffered in partitions)
-        keys = (key.decode("utf-8", "surrogatepass") for key in chain.from_iterable(found))
+        keys = (key.decode("utf-8", "surrogatepass") for entries in self._list_partitions() for key in dict(entries))
         return take_lists(keys, at_most)
+
+    def list_first_lines(self, at_most: int) -> Iterator[list[tuple[str, int]]]:
+        """Yield the distinct keys, each with its lowest line, in lists of at most `at_most`, in an undefined order."""
+        entries = (each for part in self._list_partitions() for each in dict(_sort_by_line(part)[::-1]).items())
+        return take_lists(((key.decode("utf-8", "surrogatepass"), line) for key, line in entries), at_most)
+
+    def find_unordered_repeats(self, at_most: int) -> Iterator[list[tuple[int, int]]]:
+        """Do what `find_repeats` does with keys that were added in any order of their lines."""
+        found = (find_repeats(_sort_by_line(part)) for part in self._list_partitions())
+        return take_lists(chain.from_iterable(found), at_most)
+
+    def _list_partitions(self) -> Iterator[Entries]:
+        for number, buffered in enumerate(_partition(self._buffer)):
+            yield chain(self._unpack_partition(number), buffered)
 
     def pack(self) -> Iterator[bytes]:
         """Yield the keys for `unpack`, partition by partition, after an index of INDEX_BYTES.
@@ -114,6 +127,10 @@ def _partition(keys: Iterable[tuple[str, int]]) -> list[list[tuple[bytes, int]]]
         raw = key.encode("utf-8", "surrogatepass")
         partitions[crc32(raw) % PARTITIONS].append((raw, line))
     return partitions
+
+
+def _sort_by_line(entries: Entries) -> list[tuple[bytes, int]]:
+    return sorted(entries, key=itemgetter(1))
 
 
 def _pack(entries: list[tuple[bytes, int]]) -> bytes:

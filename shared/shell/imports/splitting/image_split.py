@@ -27,12 +27,14 @@ from core.load_mode import OverlayKey
 from core.statuses import ImportKind
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
+from shell.exhibits.numbers import find_claimants
 from shell.imports.splitting.boundaries import find_boundaries
 from shell.imports.splitting.duplicate_ids import SpilledIds
 from shell.imports.splitting.split import FileWarning, Split, refuse_large_file
 from shell.tables.exhibits import Exhibits
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.key_validation import is_storable
 
 # The hash of a chunk that is rejected by its range.
 NOT_READ = bytes(32)
@@ -50,6 +52,10 @@ class ImageSplit(Split):
     def __init__(self, size: int, splitter: ImageSplitter) -> None:
         super().__init__(size)
         self.splitter = splitter
+
+    def decode_key(self, key: str) -> str:
+        """Return a key as the case has it."""
+        return self.splitter.decode_key(key)
 
     def list_warnings(self) -> Iterator[FileWarning]:
         """Yield the warnings about the whole file."""
@@ -171,4 +177,11 @@ def _count_found(case_id: int, key: OverlayKey, keys: set[str]) -> int:
     with session() as reading:
         # Compared again, byte for byte: the collation of the column may find more.
         found = reading.scalars(select(column).where(Exhibits.case_id == case_id, is_in(column, sorted(keys))))
-        return len(keys.intersection(filter(None, found)))
+        matches = keys.intersection(filter(None, found))
+        if key is OverlayKey.BATES_BEGIN:
+            matches |= find_claimants(reading, case_id, {each for each in keys - matches if _is_storable(each)}).keys()
+        return len(matches)
+
+
+def _is_storable(key: str) -> bool:
+    return is_storable(key, "exhibits", "bates_begin")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -70,17 +71,38 @@ class Split:
         self.saved_encoding: str | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="split-")
         self.keys = SpilledIds(self._folder.name)
+        self._documents: SpilledIds | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.keys.close()
+        if self._documents:
+            self._documents.close()
         self._folder.cleanup()
 
+    @property
+    def documents(self) -> SpilledIds:
+        """The documents that keys name, by their ids, once these were looked up."""
+        if self._documents is None:
+            folder = Path(self._folder.name) / "documents"
+            folder.mkdir()
+            self._documents = SpilledIds(str(folder))
+        return self._documents
+
+    def decode_key(self, key: str) -> str:
+        """Return a key of `keys` as the case has it."""
+        return key
+
     def duplicates(self, at_most: int) -> Iterator[list[tuple[int, int]]]:
-        """Yield lists of at most `at_most` pairs (line, first line) of records whose id occurred on an earlier line."""
+        """Yield lists of at most `at_most` pairs (line, first line) of records whose id occurred on an earlier line.
+
+        Also of records whose id is another one of a document that an earlier line names.
+        """
         yield from self.keys.find_repeats(at_most)
+        if self._documents:
+            yield from self._documents.find_unordered_repeats(at_most)
 
     def list_warnings(self) -> Iterator[FileWarning]:
         """Yield the warnings about the whole file: decisions on weak evidence, and a file without rows."""

@@ -20,6 +20,7 @@ from core.statuses import ChunkStatus, UndoStatus
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
+from shell.exhibits.numbers import delete_claims
 from shell.exhibits.updates import lock_exhibits
 from shell.imports.undo.context import CreatedDocument, KeptDocument, PartResult, UndoContext, read_context
 from shell.imports.undo.removal import remove_documents
@@ -120,6 +121,8 @@ def _do_part(transaction: Session, context: UndoContext, part: Any) -> PartResul
         remove_documents(transaction, context, documents, result)
     others = [locked[each] for each in overlaid if each in locked and each not in created]
     restore_documents(transaction, context, others, overlaid, result)
+    stay = sorted(each.exhibit_id for each in result.kept if each.exhibit_id in created)
+    delete_claims(transaction, **values, kept=stay)
     for other, found in count_unchanged(transaction, context, part.chunk_no, result).items():
         result.others[OtherKind.UNCHANGED, other] = found
     if context.import_record.volume_id is not None:

@@ -78,7 +78,7 @@ def _delete(transaction: Session, context: UndoContext, gone: Sequence[CreatedDo
     changed = sorted(each.exhibit.id for each in gone if each.exhibit.version > 1)
     for histories in read_histories(transaction, changed):
         delete_pages(transaction, (entry for entries in histories.values() for entry in entries))
-    for table in (*(kind.link_table for kind in NAME_KINDS), "exhibit_files"):
+    for table in (*(kind.link_table for kind in NAME_KINDS), "exhibit_files", "production_numbers"):
         delete_rows(transaction, table, "exhibit_id", ids)
     try:
         delete_rows(transaction, "exhibits", "id", ids)

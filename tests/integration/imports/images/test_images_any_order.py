@@ -139,7 +139,7 @@ def test_without_the_lock_on_the_document_its_history_has_a_conflict(
     change = ExhibitChange.model_validate({"title": "edited"})
 
     def edit_instead_of_locking(
-        transaction: Session, key: object, targets: list[decisions.Target]
+        transaction: Session, case_id: int, key: object, targets: list[decisions.Target]
     ) -> list[decisions.Target]:
         with session() as writing:
             patch_exhibit(writing, CALLER, exhibit, {1}, change)

@@ -27,6 +27,10 @@ from tests.torture.models.fold import ROW_HASH, compare
 from tests.torture.models.stored_documents import read_case
 from tests.torture.plans.overlays import OverlayPlan
 
+_CLAIMS = (
+    "SELECT e.control_number, n.import_id, n.bates_begin FROM production_numbers AS n "
+    "JOIN exhibits AS e ON e.id = n.exhibit_id"
+)
 SCRIPTS = int(os.environ.get("UNDO_SCRIPTS", settings().max_examples // 5))
 pytestmark = pytest.mark.slow
 drawn = settings(
@@ -109,6 +113,10 @@ def judge(world: World, replay: Replay, *, is_undone: bool) -> None:
         assert row_hash is None or replay.has_first_values(number), number
         if is_undone and stored[number].entries and stored[number].entries[-1].undo_no:
             assert (row_hash is not None) is replay.has_first_values(number), number
+    claims: dict[str, set[tuple[int, str]]] = {number: set() for number in expected}
+    for number, import_id, begins in world.query(_CLAIMS):
+        claims[number].add((import_id, begins))
+    assert claims == {number: replay.documents[number].claims for number in expected}
     for number, properties in world.query("SELECT control_number, document_properties FROM exhibits"):
         names = list(json.loads(properties or "{}"))
         assert names == replay.documents[number].order_names(names)

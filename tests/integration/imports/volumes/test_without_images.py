@@ -202,3 +202,15 @@ def test_a_data_file_alone_has_no_documents_without_images(world: World) -> None
     import_id = import_volume(world, volume, DAT_PATH)
     assert without_images(world, import_id) == []
     assert world.query("SELECT documents FROM import_chunk_files") == [(None,)]
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_pages_are_found_by_second_numbers_of_the_data_file(world: World, check: bool) -> None:
+    data = b"Control Number,BEGBATES,PRODBEG\r\nA-1,N-1,P-1\r\nA-2,N-2,P-2\r\nA-3,N-3,P-3\r\n"
+    pages = opt(("P-1", 1), ("N-2", 1), ("P-3", 2))
+    rows, images = announce(world, {DAT_PATH: data, OPT_PATH: pages}, check=check)
+    finish(world, rows)
+    codes = f"SELECT code FROM {'import_check_findings' if check else 'import_rejections'} WHERE import_id = :i"
+    assert {code for (code,) in world.query(codes, i=images)} <= {"IMAGE_MISSING"}
+    assert results(world, images)[1:3] == ((3, 0) if check else (3, 3))
+    assert page_figures(images)["rejected"] == 0
