@@ -30,6 +30,7 @@ from core.contracts.common import (
 )
 from core.exhibit_fields import LISTED_TEXTS, MAX_TEXT, TEXT_FIELDS, TEXTS
 from core.exhibit_history import Action
+from core.families.kinds import FamilyKind
 from core.timestamps import FIRST_YEAR
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
@@ -73,6 +74,14 @@ _VERSION = (
 )
 
 
+_PARENT = "The parent document of an attachment, stated for the exhibit itself or found from what rows state."
+_STATED_BY = (
+    "How the parent is stated: `parent` for the exhibit itself; by a column of a load file, `begin` with the first "
+    "number of the family, `range` with its numbers, `group` with an identifier of the family, `members` with the "
+    "attachments of a document; null without a parent."
+)
+
+
 @with_fields({each.name: (str | None, Field(description=f"{each.description}.")) for each in TEXT_FIELDS})
 class Exhibit(ResponseModel):
     """A document of a case."""
@@ -83,7 +92,8 @@ class Exhibit(ResponseModel):
     control_number: str = Field(description="The document's id in its load file; unique in the case.")
     bates_begin: str | None
     bates_end: str | None
-    parent_control_number: str | None = Field(description="The parent document of an attachment.")
+    parent_control_number: str | None = Field(description=_PARENT)
+    parent_stated_by: FamilyKind | None = Field(description=_STATED_BY)
     title: str | None
     file_name: str | None
     document_date: DocumentDate | None = Field(
@@ -121,6 +131,7 @@ class ExhibitSummary(ResponseModel):
     control_number: str
     bates_begin: str | None
     bates_end: str | None
+    parent_control_number: str | None = Field(description=_PARENT)
     title: str | None
     file_name: str | None
     document_date: DocumentDate | None

@@ -20,17 +20,32 @@ class Occurrence(NamedTuple):
     column: str | None
 
 
+class FamilyReference(NamedTuple):
+    """A document that a row names as one of its family: the kind of the statement, the number, and the line."""
+
+    kind: str
+    key: str
+    line_no: int
+
+
 class ChunkFacts(NamedTuple):
-    """The names of a chunk, what its rows would change, and their facts as `core.checks` encodes them."""
+    """The names of a chunk, what its rows would change, and their facts as `core.checks` encodes them.
+
+    `families` are the documents that the rows would name.
+    """
 
     names: Sequence[Occurrence]
     rows: bytes
     updates: Updates
+    families: Sequence[FamilyReference] = ()
 
 
 def pack_facts(facts: ChunkFacts) -> bytes:
     """Return the facts as bytes for `unpack_facts`."""
-    head = json.dumps({"names": facts.names, "updates": facts.updates.write()}).encode()
+    members = {"names": facts.names, "updates": facts.updates.write()}
+    if facts.families:
+        members["families"] = facts.families
+    head = json.dumps(members).encode()
     return len(head).to_bytes(_LENGTH_BYTES, "big") + head + facts.rows
 
 
@@ -42,4 +57,5 @@ def unpack_facts(packed: bytes) -> ChunkFacts:
         # An earlier version checked the chunk, before there were overlays.
         head = {"names": head, "updates": None}
     names = [Occurrence(*each) for each in head["names"]]
-    return ChunkFacts(names, packed[end:], Updates.read(head["updates"]))
+    families = [FamilyReference(*each) for each in head.get("families", ())]
+    return ChunkFacts(names, packed[end:], Updates.read(head["updates"]), families)

@@ -19,6 +19,7 @@ from core.statuses import ImportPhase, ImportStatus
 from shell.db.session import session
 from shell.imports.completing.check_comparison import compare_with_check
 from shell.imports.completing.spellings import resolve_spellings
+from shell.imports.completing.unread_families import Counts, find_unread, store_unread
 from shell.imports.state.completion_lock import check_completing, lock_completing
 from shell.imports.state.dependents import block_dependents, release_dependents
 from shell.imports.state.progress import sum_chunks, sum_imported
@@ -61,7 +62,7 @@ def complete_import(import_id: int, generation: int) -> None:
             _delete_unused(kind, import_id, generation)
         for found in list_pages_of_rejected_rows(import_record):
             _rename_rejections(import_record.id, generation, found)
-        _finish(import_record, generation, find_without_images(import_record))
+        _finish(import_record, generation, find_without_images(import_record), find_unread(import_record))
     except ImportNotRunningError as stopped:
         logger.info("import not completed", extra={"import_id": import_id, "status": stopped.status})
         return
@@ -105,12 +106,16 @@ def _has_ended(import_record: Imports, generation: int, *_: object) -> bool | No
 
 
 @retry_on_db_conflict(resolve=_has_ended)
-def _finish(import_record: Imports, generation: int, without_images: DocumentsWithoutImages | None) -> bool:
+def _finish(
+    import_record: Imports, generation: int, without_images: DocumentsWithoutImages | None, unread: Counts | None
+) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
         lock_completing(transaction, import_record.id, generation)
         if without_images is not None:
             store_without_images(transaction, import_record.id, without_images)
+        if unread is not None:
+            store_unread(transaction, import_record, unread)
         compare_with_check(transaction, import_record.id)
         totals = sum_chunks(transaction, import_record.id)
         status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED
