@@ -44,7 +44,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     # None is a name of family_begin, from which a parent is stored: rows of files imported before stay equal.
     "family_range": (
-        *("attachrange", "attrange", "attachmentrange", "familyrange", "grouprange", "batesattachrange"),
+        *("attachrange", "attrange", "attachmentrange", "familyrange", "famlyrng", "batesattachrange"),
         *("begattrange", "begattachrange", "beginattrange", "beginattachrange", "attrangebeg", "attachrangebeg"),
         *("familystart", "attachstart", "firstattach", "batesattachbeg", "begrange"),
     ),
@@ -134,6 +134,8 @@ _FALLBACK_IDS = (
     r"|(?:relativity|nuix|everlaw|disco|logikcull|reveal|zylab)(?:{doc}|control)?(?:id|{number})"
     r"|id|identifier|uid|uuid|(?:item|{doc})?guid|artifactid|fileid|imagetag|exhibit"
 )
+# Columns that state families and stay properties: a production may hand them over, beside the families of its own.
+FAMILY_PROPERTIES = ("family_range", "family_group", "family_members")
 # Relativity names the fields of a production after it: "Production::Begin Bates".
 PRODUCTION_FIELDS = frozenset({"bates_begin", "bates_end", "family_begin", "family_range"})
 

@@ -51,7 +51,7 @@ def test_documented_names_are_recognised(field: str, condition: str, names: str)
     [
         ("date", "Doc Date; Item Date; Sort Date; EndDate; Sent; Start Date; Relevance_Date; Timestamp"),
         ("person", "Author; From; Email To; CC; Last Modified By; Custodian Email; Recipients"),
-        ("id", "Message ID; DOC#; Other Bates; Attachment IDs; ATTCHIDS; Record No.; Doc ID"),
+        ("id", "Message ID; DOC#; Other Bates; Record No.; Doc ID"),
         (
             None,
             "# of Custodians; Attach Count; Time Zone; Updated; Candidate; Subject; Bates Total; 7; To Do",
