@@ -101,7 +101,7 @@ def test_what_names_no_document_is_counted_by_check_and_import_alike(world: Worl
     import_id = checked(world, data.encode())
     [check] = [details(import_id).check]
     assert check is not None
-    run_checked(import_id)
+    run_checked(import_id, acknowledgeWarnings=True)
     finish(world)
     found = warned(world, import_id)
     assert [(column, message.split(" that name ")[0]) for column, message in found] == [

@@ -112,7 +112,7 @@ CASES: list[tuple[list[str], dict[str, str], tuple[str | None, ...]]] = [
     (["Vol 1::Begin Bates", "Prod Beg Bates", "Control #"], {}, (None, "bates_begin", "control_number")),
     # A name that only resembles the id's or the family's does not replace a known one.
     (["BegBates", "Control ID"], {}, ("bates_begin", None)),
-    (["BegBates", "Attach Begin No", "Family Start"], {}, ("bates_begin", None, None)),
+    (["BegBates", "Attach Begin No", "Family Start"], {}, ("bates_begin", None, "family_range")),
     (["Exhibit #", "ID", "Parent ID"], {}, ("control_number", None, "parent_control_number")),
     # For Logikcull, the first attachment is not the first document of the family.
     (["DOCID", "Begin Attach", "Begin Family"], {}, ("control_number", None, "family_begin")),
