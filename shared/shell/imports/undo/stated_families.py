@@ -7,16 +7,15 @@ the depth of the families, of which GENERATIONS are read, and not on their numbe
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
 from core.families.kinds import FamilyKind
 from core.families.resolution import Document, Parent
-from shell.db.sql_literals import execute_literal, format_match
 from shell.families.reading import find_children, find_parents, read_documents
 from shell.imports.undo.context import CreatedDocument, UndoContext
-from shell.imports.undo.store import GENERATIONS, Attachment
+from shell.imports.undo.store import GENERATIONS, Attachment, find_versions
 
 
 class StatedAttachment(NamedTuple):
@@ -50,7 +49,7 @@ def find_stated_descendants(
             for child, parent in find_children(reading, case_id, above)
             if child.id not in known and child.id not in found
         ]
-        versions = _read_versions(reading, case_id, [child.id for child, _ in children])
+        versions = find_versions(reading, case_id, [child.id for child, _ in children])
         for child, parent in children:
             found[child.id] = StatedAttachment(_build(child, parent, versions[child.id], generation), parent)
         above = [child for child, _ in children if child.import_id == own]
@@ -61,12 +60,3 @@ def find_stated_descendants(
 def _build(child: Document, parent: Parent, version: int, generation: int) -> Attachment:
     place = (child.import_id, version, generation)
     return Attachment(child.id, child.control_number, parent.control_number, *place)
-
-
-def _read_versions(reading: Session, case_id: int, ids: Sequence[int]) -> dict[int, int]:
-    if not ids:
-        return {}
-    where = f"case_id = {case_id} AND {format_match('id', ids)}"
-    statement = f"SELECT id, version FROM exhibits FORCE INDEX (PRIMARY) WHERE {where}"  # noqa: S608 - literals
-    rows: Any = execute_literal(reading.connection(), statement, "SELECT exhibits")
-    return {row[0]: row[1] for row in rows}
