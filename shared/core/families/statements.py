@@ -33,29 +33,29 @@ def states_families(layout: Layout) -> bool:
     return any(field in FAMILY_FIELDS for field in layout.fields)
 
 
-def list_stated(layout: Layout, cells: Sequence[str], control_number: str) -> list[Stated]:
-    """Return what the row of a document states, in the order of its cells; a blank cell has a statement without a key.
+class FamilyColumns:
+    """The columns of a file that state families."""
 
-    A row that states the control number of its own document says that it is the first of its family.
-    """
-    found: list[Stated] = []
-    own = (control_number, _read_begin(layout, cells))
-    for index, field in enumerate(layout.fields):
-        kind = FAMILY_FIELDS.get(field or "")
-        if kind is not None:
-            keys = list(_read_keys(kind, _clean(layout, cells[index]), own))
+    def __init__(self, layout: Layout) -> None:
+        kinds = ((index, FAMILY_FIELDS.get(field or "")) for index, field in enumerate(layout.fields))
+        self._kinds = [(index, kind) for index, kind in kinds if kind is not None]
+        self._begin, self._newline = layout.find_columns("bates_begin")[:1], layout.newline
+
+    def list_stated(self, cells: Sequence[str], control_number: str) -> list[Stated]:
+        """Return what the row of a document states, in the order of its cells; a blank cell has one without a key.
+
+        A row that states the control number of its own document says that it is the first of its family.
+        """
+        found: list[Stated] = []
+        own = (control_number, *(cells[index].strip(ASCII_WHITESPACE) for index in self._begin))
+        for index, kind in self._kinds:
+            keys = _read_keys(kind, self._clean(cells[index]), own)
             found += [Stated(kind, key) for key in keys] or [Stated(kind, None)]
-    return found
+        return found
 
-
-def _clean(layout: Layout, cell: str) -> str:
-    text = cell.replace(layout.newline, "\n") if layout.newline else cell
-    return text.strip(ASCII_WHITESPACE)
-
-
-def _read_begin(layout: Layout, cells: Sequence[str]) -> str:
-    columns = layout.find_columns("bates_begin")
-    return cells[columns[0]].strip(ASCII_WHITESPACE) if columns else ""
+    def _clean(self, cell: str) -> str:
+        text = cell.replace(self._newline, "\n") if self._newline else cell
+        return text.strip(ASCII_WHITESPACE)
 
 
 def _read_keys(kind: FamilyKind, text: str, own: Sequence[str]) -> Iterable[str]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.families.kinds import FamilyKind
-from core.families.statements import MAX_MEMBERS, list_stated, split_members, split_range
+from core.families.statements import MAX_MEMBERS, FamilyColumns, split_members, split_range
 from core.families.unread import KindCount, describe_unread
 from core.load_file.field_mapping import map_columns
 from core.load_file.grammar import Grammar
@@ -65,7 +65,8 @@ def test_a_list_has_each_id_once_in_order_and_as_many_as_are_read() -> None:
 
 def test_a_row_states_what_each_of_its_columns_says() -> None:
     names = ("Control Number", "Begin Bates", "Begin Attachment", "ATTACHRANGE", "Group Identifier", "Attachment IDs")
-    found = list_stated(layout(names, "\u00ae"), ("C-1", "B-1", " B-7 ", "B-7-B-9", "", "C-2\u00aeC-3"), "C-1")
+    cells = ("C-1", "B-1", " B-7 ", "B-7-B-9", "", "C-2\u00aeC-3")
+    found = FamilyColumns(layout(names, "\u00ae")).list_stated(cells, "C-1")
     assert [tuple(each) for each in found] == [
         (FamilyKind.BEGIN, "B-7"),
         (FamilyKind.RANGE, "B-7"),

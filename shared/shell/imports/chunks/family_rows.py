@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy.orm import Session
 
 from core.families.kinds import FamilyKind, Stated
-from core.families.statements import list_stated, states_families
+from core.families.statements import FamilyColumns, states_families
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_mode import Blanks
@@ -35,14 +35,15 @@ def list_statements(
 ) -> list[RowStatement]:
     """Return what the rows state about their exhibits, in the order of the file; new exhibits of a check have id 0."""
     stating, has_parents = states_families(layout), bool(layout.find_columns("parent_control_number"))
+    columns = _Columns(layout)
     rows: list[tuple[StorableRow, int, list[Stated]]] = []
     if stating:
-        rows += ((row, exhibit, _state_new(layout, row)) for row, exhibit in results.inserted)
+        rows += ((row, exhibit, columns.state_new(row)) for row, exhibit in results.inserted)
         known = find_with_statements(reading, import_record.case_id, {exhibit for _, exhibit in results.unchanged})
         others = [each for each in results.unchanged if each[1] not in known]
-        rows += ((row, exhibit, _state_new(layout, row)) for row, exhibit in others)
+        rows += ((row, exhibit, columns.state_new(row)) for row, exhibit in others)
     if stating or has_parents:
-        rows += ((row, exhibit, list(_state_overlaid(layout, row))) for row, exhibit in results.updated)
+        rows += ((row, exhibit, list(columns.state_overlaid(row))) for row, exhibit in results.updated)
     rows.sort(key=lambda each: each[0].source.line_no)
     return [
         RowStatement(exhibit, stated, import_record.id, row.source.line_no)
@@ -51,22 +52,29 @@ def list_statements(
     ]
 
 
-def _state_new(layout: Layout, row: StorableRow) -> list[Stated]:
-    """Return what the row of a new document states; that it is the first of its family needs no statement."""
-    cells, number = row.source.cells or (), str(row.control_number)
-    if _names_parent(layout, cells):
-        return []
-    return [each for each in list_stated(layout, cells, number) if each.key not in (None, number)]
+class _Columns:
+    """The columns of families and parents of a file, and what blank cells do."""
 
+    def __init__(self, layout: Layout) -> None:
+        self._families, self._parents = FamilyColumns(layout), layout.find_columns("parent_control_number")
+        self._clears = layout.load_mode.blanks is Blanks.CLEAR
 
-def _state_overlaid(layout: Layout, row: StorableRow) -> Iterator[Stated]:
-    cells, clears = row.source.cells or (), layout.load_mode.blanks is Blanks.CLEAR
-    names_parent = _names_parent(layout, cells)
-    if names_parent or (clears and layout.find_columns("parent_control_number")):
-        yield Stated(FamilyKind.PARENT, None)
-    if not names_parent:
-        yield from (each for each in list_stated(layout, cells, str(row.control_number)) if clears or each.key)
+    def state_new(self, row: StorableRow) -> list[Stated]:
+        """Return what the row of a new document states; that it is the first of its family needs no statement."""
+        cells, number = row.source.cells or (), str(row.control_number)
+        if self._names_parent(cells):
+            return []
+        return [each for each in self._families.list_stated(cells, number) if each.key not in (None, number)]
 
+    def state_overlaid(self, row: StorableRow) -> Iterator[Stated]:
+        """Yield what the row of an overlay states, first that it sets or empties the parent."""
+        cells = row.source.cells or ()
+        names_parent = self._names_parent(cells)
+        if names_parent or (self._clears and self._parents):
+            yield Stated(FamilyKind.PARENT, None)
+        if not names_parent:
+            stated = self._families.list_stated(cells, str(row.control_number))
+            yield from (each for each in stated if self._clears or each.key)
 
-def _names_parent(layout: Layout, cells: Sequence[str]) -> bool:
-    return any(cells[index].strip(ASCII_WHITESPACE) for index in layout.find_columns("parent_control_number"))
+    def _names_parent(self, cells: Sequence[str]) -> bool:
+        return any(cells[index].strip(ASCII_WHITESPACE) for index in self._parents)
