@@ -138,6 +138,8 @@ def _read_first_of_groups(
         firsts = (
             "(SELECT s.key_hash, s.import_id, MIN(s.line_no) AS line_no "  # noqa: S608
             "FROM family_statements AS s FORCE INDEX (ix_family_statements_key) "
+            # An undo by the previous release removes exhibits and not what was stated of them.
+            "STRAIGHT_JOIN exhibits AS x FORCE INDEX (PRIMARY) ON x.id = s.exhibit_id "
             f"WHERE {own} AND {format_match('s.import_id', sorted(imports))} AND {_IS_LAST_GROUP} "
             "GROUP BY s.key_hash, s.import_id) AS f"
         )
