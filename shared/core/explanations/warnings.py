@@ -65,6 +65,13 @@ WARNINGS: Mapping[str, Explanation] = {
             "something else"
         ),
     ),
+    WarningCode.FAMILY_CONFLICT: Explanation(
+        (
+            "documents are listed as attachments by several rows of the file; the first of these rows has the parent "
+            "(line 0)"
+        ),
+        "find out which list is right, and correct the other one",
+    ),
     WarningCode.DIFFERS_FROM_CHECK: Explanation(
         (
             "the import had another result than the check before it, in counts, codes, new names or single rows: "

@@ -1,11 +1,11 @@
-"""The family columns of a file whose values name documents that do not exist: the warning FAMILY_NOT_READ.
+"""What a file states about families that cannot be followed as it stands: FAMILY_NOT_READ and FAMILY_CONFLICT.
 
 Guaranteed: an import and the check before it count the same values, in the order of the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -55,6 +55,26 @@ def _describe(kind: FamilyKind, count: KindCount) -> str:
         f" such as {samples}. No parent follows from them. Import the file that has these documents, correct the cells,"
         " or choose another column."
     )
+
+
+class Listed(NamedTuple):
+    """A document that several rows list as their attachment, the first and last of their lines, and how many such."""
+
+    key: str
+    first_line: int
+    last_line: int
+    found: int
+
+
+def describe_listed(listed: Sequence[Listed], titles: Mapping[str | None, str]) -> Iterator[UnreadColumn]:
+    """Yield the warning about documents that several rows of the file list; `listed` are the first of them."""
+    if listed:
+        samples = ", ".join(f"{_cut(key)} (lines {first} and {last})" for key, first, last, _ in listed[:MAX_SAMPLES])
+        message = (
+            f"{listed[0].found:,} documents are listed as attachments by several rows, such as {samples}. The first of"
+            " these rows has the parent. Find out which list is right, and correct the other one."
+        )
+        yield UnreadColumn(titles.get("family_members"), message)
 
 
 def _cut(key: str) -> str:

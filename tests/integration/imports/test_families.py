@@ -70,10 +70,10 @@ def patch(world: World, number: str, **changes: Any) -> None:
     committed(patch_exhibit, CALLER, exhibit(world, number), versions, ExhibitChange.model_validate(changes))
 
 
-def warned(world: World, import_id: int) -> list[tuple[str | None, str]]:
+def warned(world: World, import_id: int, code: str = "FAMILY_NOT_READ") -> list[tuple[str | None, str]]:
     """The warnings of the whole file about families, by column."""
-    query = "SELECT column_name, message FROM import_warnings WHERE import_id = :id AND code = 'FAMILY_NOT_READ'"
-    return [tuple(row) for row in world.query(query, id=import_id)]
+    query = "SELECT column_name, message FROM import_warnings WHERE import_id = :id AND code = :code"
+    return [tuple(row) for row in world.query(query, id=import_id, code=code)]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -120,6 +120,25 @@ def test_what_names_no_document_is_counted_by_check_and_import_alike(world: Worl
     followed = {"R-2": "R-1", "R-3": "R-1", "R-5": "R-4", "R-8": "R-6"}
     assert parents() == dict.fromkeys(("R-1", "R-4", "R-6")) | followed
     assert world.query("SELECT MAX(version), (SELECT COUNT(*) FROM exhibit_changes) FROM exhibits") == [(1, 0)]
+
+
+def test_a_document_that_several_rows_list_is_reported_by_check_and_import_alike(
+    world: World, chunk_rows: Chunks
+) -> None:
+    chunk_rows(1)
+    data = b"Control Number,Attachment IDs\nR-9,\nR-5,R-9;R-8\nR-2,R-9\nR-3,R-9 | R-8\nR-8,\n"
+    import_id = checked(world, data)
+    run_checked(import_id, acknowledgeWarnings=True)
+    finish(world)
+    [(column, message)] = warned(world, import_id, "FAMILY_CONFLICT")
+    assert column == "Attachment IDs"
+    assert message.startswith(
+        "2 documents are listed as attachments by several rows, such as R-8 (lines 3 and 5), R-9 (lines 3 and 5). The"
+    )
+    query = "SELECT column_name, message FROM import_check_findings WHERE import_id = :id AND code = 'FAMILY_CONFLICT'"
+    assert [tuple(row) for row in world.query(query, id=import_id)] == [(column, message)]
+    assert world.query("SELECT COUNT(*) FROM import_warnings WHERE code = 'DIFFERS_FROM_CHECK'") == [(0,)]
+    assert parents() == {"R-2": None, "R-3": None, "R-5": None, "R-8": "R-5", "R-9": "R-5"}
 
 
 def test_an_import_that_is_completed_again_counts_again(world: World) -> None:

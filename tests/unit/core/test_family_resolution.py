@@ -39,11 +39,13 @@ def statements(said: list[Said]) -> list[Statement]:
     """The rows that are stored: one for each key, one without a key if there is none."""
     rows = [(each, key) for each in said for key in each.keys or (None,)]
     return [
-        Statement(
-            n, each.doc, FamilyKind(each.kind), key, key and hash_key(key), each.import_id or None, each.line or None
-        )  # type: ignore[arg-type]
+        Statement(n, each.doc, FamilyKind(each.kind), key, hash_key(key) if key else None, *_place(each))
         for n, (each, key) in enumerate(rows, start=1)
     ]
+
+
+def _place(said: Said) -> tuple[int | None, int | None]:
+    return said.import_id or None, said.line or None
 
 
 def candidates(docs: list[Document], rows: list[Statement]) -> Candidates:

@@ -16,7 +16,7 @@ from core.checks.fact_columns import FactColumns
 from core.checks.facts import unpack_facts as unpack_rows
 from core.codes import Rejection, WarningCode
 from core.families.statements import states_families
-from core.families.unread import describe_unread
+from core.families.unread import describe_listed, describe_unread
 from core.imports.check_updates import Updates, merge_updates
 from core.imports.chunk_facts import unpack_facts
 from core.load_file.layout import Layout
@@ -115,6 +115,8 @@ class EndFindings:
                 yield EndFinding(each.code.value, each.line, each.column, each.message, each.control_number)
             for column, message in describe_unread(families.count(self._find_existing), layout.titles):
                 yield EndFinding(WarningCode.FAMILY_NOT_READ.value, 0, column, message)
+            for column, message in describe_listed(families.find_listed(), layout.titles):
+                yield EndFinding(WarningCode.FAMILY_CONFLICT.value, 0, column, message)
             resolve_merged(index, self._import)
             yield from self._list_merged(index)
             for each in find_similar_names(list_names(index, self._import), folder):

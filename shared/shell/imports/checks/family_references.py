@@ -13,7 +13,7 @@ from itertools import islice
 
 from core.checks.facts import RowFacts
 from core.families.kinds import FamilyKind
-from core.families.unread import KindCount
+from core.families.unread import MAX_SAMPLES, KindCount, Listed
 from core.imports.chunk_facts import FamilyReference
 
 KEYS_PER_LOOKUP = 2_000
@@ -29,6 +29,10 @@ _ADD_NAMED = "INSERT INTO named (kind, number, line) VALUES (?, ?, ?)"
 _UNKNOWN = "SELECT DISTINCT number FROM named WHERE number NOT IN (SELECT number FROM documents) ORDER BY number"
 _COUNTS = "SELECT kind, COUNT(*) FROM named GROUP BY kind"
 _MISSING = "SELECT kind, number, line FROM named WHERE number IN (SELECT number FROM missing) ORDER BY line, place"
+_LISTED = """
+    SELECT number, MIN(line), MAX(line), COUNT(*) OVER () FROM named WHERE kind = 'members'
+    GROUP BY number HAVING MIN(line) < MAX(line) ORDER BY 2, 1 LIMIT ?
+"""
 FindExisting = Callable[[Collection[str]], Collection[str]]
 
 
@@ -55,6 +59,11 @@ class FamilyReferences:
         for kind, number, line in self._database.execute(_MISSING):
             counts[FamilyKind(kind)].add_missing(_decode(number), line)
         return counts
+
+    def find_listed(self) -> list[Listed]:
+        """Return the first documents that several rows list as their attachment."""
+        rows = self._database.execute(_LISTED, (MAX_SAMPLES,))
+        return [Listed(_decode(number), *lines) for number, *lines in rows]
 
     def _list_unknown(self) -> Iterator[Sequence[str]]:
         unknown = self._database.execute(_UNKNOWN)

@@ -19,7 +19,7 @@ from core.statuses import ImportPhase, ImportStatus
 from shell.db.session import session
 from shell.imports.completing.check_comparison import compare_with_check
 from shell.imports.completing.spellings import resolve_spellings
-from shell.imports.completing.unread_families import Counts, find_unread, store_unread
+from shell.imports.completing.unread_families import Unread, find_unread, store_unread
 from shell.imports.state.completion_lock import check_completing, lock_completing
 from shell.imports.state.dependents import block_dependents, release_dependents
 from shell.imports.state.progress import sum_chunks, sum_imported
@@ -107,7 +107,7 @@ def _has_ended(import_record: Imports, generation: int, *_: object) -> bool | No
 
 @retry_on_db_conflict(resolve=_has_ended)
 def _finish(
-    import_record: Imports, generation: int, without_images: DocumentsWithoutImages | None, unread: Counts | None
+    import_record: Imports, generation: int, without_images: DocumentsWithoutImages | None, unread: Unread | None
 ) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
