@@ -2,11 +2,13 @@
 
 Files have documents without families and with each kind of statement, values that name nothing, several documents with
 one Bates number, and few numbers, so that everything names everything. Overlays, edits and undos come between them.
+`FAMILY_SCRIPTS=500` sets the number of scripts.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,7 +46,7 @@ OVERLAYS: list[dict[str, Any]] = [
     {"mode": "append_overlay"},
     {"mode": "overlay", "blanks": "clear"},
 ]
-EXAMPLES = settings().max_examples // 5
+EXAMPLES = int(os.environ.get("FAMILY_SCRIPTS", settings().max_examples // 5))
 _DOCUMENTS = """
     SELECT id, control_number, bates_begin, parent_control_number, import_id, line_no FROM exhibits ORDER BY id
 """
