@@ -141,6 +141,11 @@ def test_a_document_that_several_rows_list_is_reported_by_check_and_import_alike
     assert parents() == {"R-2": None, "R-3": None, "R-5": None, "R-8": "R-5", "R-9": "R-5"}
 
 
+def test_a_number_in_a_list_is_also_that_of_another_document(world: World) -> None:
+    world.run(b"Control Number,Begin Bates,Attachment IDs\nR-1,,R-1\nR-7,R-1,\n")
+    assert parents() == {"R-1": None, "R-7": "R-1"}
+
+
 def test_an_import_that_is_completed_again_counts_again(world: World) -> None:
     """A retry replaces what the attempt before it found."""
     import_id = world.run(b"Control Number,Begin Attachment\nR-2,R-1\nR-3,R-1\n")

@@ -64,7 +64,9 @@ class _Columns:
         cells, number = row.source.cells or (), str(row.control_number)
         if self._names_parent(cells):
             return []
-        return [each for each in self._families.list_stated(cells, number) if each.key not in (None, number)]
+        stated = self._families.list_stated(cells, number)
+        # In a list, the number can also be the Bates number of another document.
+        return [each for each in stated if each.key and (each.key != number or each.kind is FamilyKind.MEMBERS)]
 
     def state_overlaid(self, row: StorableRow) -> Iterator[Stated]:
         """Yield what the row of an overlay states, first that it sets or empties the parent."""
