@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.contracts import exhibits as schemas
+from core.contracts import exhibits, taggings
 from shell.api import app as api
 from shell.api.mutations import ONE_AT_A_TIME, WITH_ETAG, parse_if_match, respond_with_etag, run_idempotent
 from shell.exhibits import commands, pages, queries
@@ -11,34 +11,34 @@ app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.get("/exhibits", **api.for_viewers(200, schemas.ExhibitPage, 404, 422))
-def list_exhibits(request: api.Request, filters: api.ExhibitFilter) -> schemas.ExhibitPage:
+@app.get("/exhibits", **api.for_viewers(200, exhibits.ExhibitPage, 404, 422))
+def list_exhibits(request: api.Request, filters: api.ExhibitFilter) -> exhibits.ExhibitPage:
     """List a case's exhibits, ordered by control number."""
     return queries.list_exhibits(request.caller, filters)
 
 
-@app.get("/exhibits/<exhibit_id>", **api.for_viewers(200, schemas.Exhibit, 404, etag=True))
+@app.get("/exhibits/<exhibit_id>", **api.for_viewers(200, exhibits.Exhibit, 404, etag=True))
 def get_exhibit(exhibit_id: api.Id, request: api.Request) -> api.Response:
     """Get an exhibit. Its ETag is required to change it."""
     return respond_with_etag(queries.get_exhibit(request.caller, exhibit_id))
 
 
-@app.get("/exhibits/<exhibit_id>/changes", **api.for_viewers(200, schemas.ExhibitHistoryPage, 404))
-def list_exhibit_changes(exhibit_id: api.Id, request: api.Request, page: api.Page) -> schemas.ExhibitHistoryPage:
+@app.get("/exhibits/<exhibit_id>/changes", **api.for_viewers(200, exhibits.ExhibitHistoryPage, 404))
+def list_exhibit_changes(exhibit_id: api.Id, request: api.Request, page: api.Page) -> exhibits.ExhibitHistoryPage:
     """List the changes of an exhibit, newest first. The last one is its creation by an import."""
     return queries.list_changes(request.caller, exhibit_id, **page.model_dump())
 
 
-@app.get("/exhibits/<exhibit_id>/pages", **api.for_viewers(200, schemas.ImagePageList, 404))
-def list_pages(exhibit_id: api.Id, request: api.Request, page: api.Page) -> schemas.ImagePageList:
+@app.get("/exhibits/<exhibit_id>/pages", **api.for_viewers(200, exhibits.ImagePageList, 404))
+def list_pages(exhibit_id: api.Id, request: api.Request, page: api.Page) -> exhibits.ImagePageList:
     """List the pages of an exhibit, in order."""
     return pages.list_pages(request.caller, exhibit_id, **page.model_dump())
 
 
-@app.patch("/exhibits/<exhibit_id>", **api.for_editors(200, schemas.Exhibit, *api.VERSIONED, etag=True))
+@app.patch("/exhibits/<exhibit_id>", **api.for_editors(200, exhibits.Exhibit, *api.VERSIONED, etag=True))
 def change_exhibit(
     exhibit_id: api.Id,
-    body: schemas.ExhibitChange,
+    body: exhibits.ExhibitChange,
     request: api.Request,
     if_match: api.IfMatch = None,
     key: api.OptionalKey = None,
@@ -48,13 +48,13 @@ def change_exhibit(
     return run_idempotent(request, key, commands.patch_exhibit, exhibit_id, versions, body, options=WITH_ETAG)
 
 
-@app.post("/taggings", **api.for_editors(200, schemas.TaggingsMade, 404, 409, 422))
-def add_taggings(body: schemas.TaggingRequest, request: api.Request, key: api.Key) -> api.Response:
+@app.post("/taggings", **api.for_editors(200, taggings.TaggingsMade, 404, 409, 422))
+def add_taggings(body: taggings.TaggingRequest, request: api.Request, key: api.Key) -> api.Response:
     """Add tags to exhibits. Taggings that exist already stay unchanged."""
     return run_idempotent(request, key, commands.add_taggings, body, options=ONE_AT_A_TIME)
 
 
-@app.delete("/taggings", **api.for_editors(200, schemas.TaggingsRemoved, 404, 409, 422))
-def remove_taggings(body: schemas.TaggingRequest, request: api.Request, key: api.OptionalKey = None) -> api.Response:
+@app.delete("/taggings", **api.for_editors(200, taggings.TaggingsRemoved, 404, 409, 422))
+def remove_taggings(body: taggings.TaggingRequest, request: api.Request, key: api.OptionalKey = None) -> api.Response:
     """Remove tags from exhibits."""
     return run_idempotent(request, key, commands.remove_taggings, body)

@@ -19,18 +19,19 @@ from tools.words import format_words
 _RULES = """
 BASE: shell.settings shell.observability shell.deadline core
 UTILS: shell.utils shell.db shell.aws BASE
-DOMAIN: shell.exhibits shell.outbox shell.tables shell.work core.contracts UTILS
+DOMAIN: shell.exhibits shell.families core.families shell.outbox shell.tables shell.work core.contracts UTILS
 core:
 core.cells: core
 core.dates: core
 core.load_file: core core.cells core.dates
 core.explanations: core
 core.image_load_file: core core.load_file
+core.families: core core.cells core.load_file
 core.imports: core core.dates core.load_file
 core.productions: core core.load_file
-core.checks: core core.cells core.load_file core.productions
+core.checks: core core.cells core.load_file core.families core.productions
 core.volumes: core core.load_file core.checks
-core.contracts: core core.dates core.load_file core.imports core.productions
+core.contracts: core core.dates core.load_file core.families core.imports core.productions
 shell.settings: core
 shell.deadline:
 shell.observability: core
@@ -46,7 +47,9 @@ shell.work: UTILS
 shell.outbox: shell.sns shell.work UTILS
 shell.custodian_ops: shell.tables UTILS
 shell.taggings_ops: shell.tables UTILS
-shell.exhibits: shell.custodian_ops shell.taggings_ops shell.tables core.contracts core.imports.overlay UTILS
+shell.families: core.families shell.tables UTILS
+shell.exhibits: shell.families shell.custodian_ops shell.taggings_ops shell.tables core.contracts core.families
+  core.imports.overlay UTILS
 shell.volume_files: core.contracts core.load_file core.volumes shell.tables UTILS
 shell.imports.state: core.imports core.load_file DOMAIN
 shell.imports.splitting: shell.imports.state

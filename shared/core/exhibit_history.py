@@ -216,7 +216,10 @@ def _decompress(stored: bytes) -> Any:
 
 
 def decode_changes(stored: bytes) -> dict[Key, Change]:
-    """Return the changes that `encode_changes` encoded. Raises ValueError for bytes that it cannot have returned."""
+    """Return the changes that `encode_changes` encoded; kinds that a later version adds are left out.
+
+    Raises ValueError for bytes that no version can have written.
+    """
     try:
         return dict(_decode(_decompress(stored)))
     except (zlib.error, ValueError, AttributeError, TypeError) as exc:
@@ -225,8 +228,10 @@ def decode_changes(stored: bytes) -> dict[Key, Change]:
 
 def _decode(document: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[tuple[Key, Change]]:
     for section, named in document.items():
-        kind = Kind(section)
+        kind = _KINDS.get(section)
         for name, values in named.items():
+            if kind is None:
+                continue
             change = Change(values.get("old", ABSENT), values.get("new", ABSENT))
             if not values.keys() <= {"old", "new"} or not all(_is_value(kind, value) for value in change):
                 raise ValueError(section)
@@ -266,6 +271,9 @@ def decode_stated(stored: bytes) -> Stated:
         return Stated(keys, frozenset(Kind).intersection(document.get(_WHOLE, ())))
     except (zlib.error, ValueError, AttributeError, TypeError) as exc:
         raise ValueError("what a row stated of an exhibit is damaged") from exc
+
+
+_KINDS = {kind.value: kind for kind in Kind}
 
 
 @lru_cache(maxsize=4096)

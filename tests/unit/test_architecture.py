@@ -30,6 +30,8 @@ LONGEST_HANDLER, LONGEST_MODULE = 60, 300
 LITERALS = {"shell.db.sql_literals", "shell.db.group_concat"}
 LITERAL_USERS = (
     "shell.exhibits.updates",
+    "shell.families.reading",
+    "shell.families.store",
     "shell.imports.chunks.exhibit_store",
     "shell.imports.undo.store",
     "shell.volumes.units",

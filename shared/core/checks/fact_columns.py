@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.checks.facts import RowFacts
 from core.checks.findings import FactNames
+from core.families.statements import split_range
 from core.load_file.field_mapping import get_id_field
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.header_names import normalise_name
@@ -30,7 +31,7 @@ _END = r"(?:end(?:ing)?|stop|last)"
 _BEGIN = re.compile(r"beg(?:in(?:ning)?)?|start(?:ing)?|first")
 _FAMILY_END = re.compile(
     rf"{_KIND}{{0,2}}{_END}{_KIND}?(?:of)?{_FAMILY}(?:id|bates|doc|number|no)?|{_KIND}?{_FAMILY}{_KIND}?{_END}{_KIND}?"
-    rf"|{_END}batesoffamily"
+    rf"|{_END}batesoffamily|{_END}{_FAMILY}range|{_FAMILY}range{_END}"
 )
 _PAGES = re.compile(r"0*[1-9][0-9]{0,8}", re.ASCII)
 
@@ -39,7 +40,8 @@ _PAGES = re.compile(r"0*[1-9][0-9]{0,8}", re.ASCII)
 class FactColumns:
     """The indexes of the columns of a file that hold facts; None for a column that it lacks.
 
-    `hashes` are in order of preference: the first cell that holds a hash counts.
+    `hashes` are in order of preference: the first cell that holds a hash counts. With `is_range`, a cell of
+    `family_begin` can hold the whole range of the family.
     """
 
     names: FactNames
@@ -49,6 +51,7 @@ class FactColumns:
     family_end: int | None
     page_count: int | None
     hashes: tuple[int, ...]
+    is_range: bool = False
 
     @classmethod
     def find(cls, layout: Layout) -> FactColumns:
@@ -56,13 +59,17 @@ class FactColumns:
         spelled = [normalise_name(name) for name in layout.names]
         free = [index for index, field in enumerate(layout.fields) if field is None]
         begin, end, family = (_find_field(layout, name) for name in ("bates_begin", "bates_end", "family_begin"))
+        is_range = family is None
+        family = _find_field(layout, "family_range") if is_range else family
         family_end = _find_family_end(spelled, free, family)
         pages = next((index for index in free if spelled[index] in PAGE_COUNTS), None)
         number, parent = (_find_field(layout, name) for name in (get_id_field(layout.fields), "parent_control_number"))
         native = layout.hash_columns[0] if layout.hash_columns else None
         columns = (number, begin, end, family if parent is None else parent, native, pages, family, family_end)
+        if is_range and family_end is None:
+            columns = (*columns[:-1], family)
         names = FactNames(*(None if index is None else layout.names[index] for index in columns))
-        return cls(names, begin, end, family, family_end, pages, layout.hash_columns)
+        return cls(names, begin, end, family, family_end, pages, layout.hash_columns, is_range and family is not None)
 
     def read_row(self, row: Row) -> RowFacts | None:
         """Return the facts of a parsed row, None for one that the import rejects."""
@@ -73,16 +80,20 @@ class FactColumns:
 
     def read_cells(self, line: int, control_number: str, parent: str | None, cells: Sequence[str]) -> RowFacts:
         """Return the facts of a row with these cells; its control number and parent are those that are imported."""
+        begin = _read(cells, self.bates_begin)
+        family = (_read(cells, self.family_begin), _read(cells, self.family_end))
+        if self.is_range:
+            first, last = split_range(family[0], (control_number, begin))
+            family = (first, last or family[1])
         return RowFacts(
             line,
             control_number,
-            _read(cells, self.bates_begin),
+            begin,
             _read(cells, self.bates_end),
             "" if parent is None or parent == control_number else parent,
             next(filter(None, (read_hash(cells[index]) for index in self.hashes)), ""),
             _read_pages(_read(cells, self.page_count)),
-            _read(cells, self.family_begin),
-            _read(cells, self.family_end),
+            *family,
         )
 
 

@@ -23,17 +23,16 @@ from core.contracts.common import (
     NextCursor,
     RequestModel,
     ResponseModel,
-    RowId,
-    TagName,
     UtcTimestamp,
     with_fields,
 )
 from core.contracts.production_numbers import ProductionNumber
 from core.exhibit_fields import LISTED_TEXTS, MAX_TEXT, TEXT_FIELDS, TEXTS
 from core.exhibit_history import Action
+from core.families.kinds import FamilyKind
 from core.timestamps import FIRST_YEAR
 
-MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
+MAX_CUSTODIANS = 50
 LOCAL_TIMESTAMP = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
 
 
@@ -74,6 +73,14 @@ _VERSION = (
 )
 
 
+_PARENT = "The parent document of an attachment, stated for the exhibit itself or found from what rows state."
+_STATED_BY = (
+    "How the parent is stated: `parent` for the exhibit itself; by a column of a load file, `begin` with the first "
+    "number of the family, `range` with its numbers, `group` with an identifier of the family, `members` with the "
+    "attachments of a document; null without a parent."
+)
+
+
 @with_fields({each.name: (str | None, Field(description=f"{each.description}.")) for each in TEXT_FIELDS})
 class Exhibit(ResponseModel):
     """A document of a case."""
@@ -84,7 +91,8 @@ class Exhibit(ResponseModel):
     control_number: str = Field(description="The document's id in its load file; unique in the case.")
     bates_begin: str | None
     bates_end: str | None
-    parent_control_number: str | None = Field(description="The parent document of an attachment.")
+    parent_control_number: str | None = Field(description=_PARENT)
+    parent_stated_by: FamilyKind | None = Field(description=_STATED_BY)
     title: str | None
     file_name: str | None
     document_date: DocumentDate | None = Field(
@@ -127,6 +135,7 @@ class ExhibitSummary(ResponseModel):
     control_number: str
     bates_begin: str | None
     bates_end: str | None
+    parent_control_number: str | None = Field(description=_PARENT)
     title: str | None
     file_name: str | None
     document_date: DocumentDate | None
@@ -262,30 +271,3 @@ class ExhibitCustodians(ResponseModel):
 
     exhibit_id: int
     custodians: list[Custodian]
-
-
-class TaggingRequest(RequestModel):
-    """Every combination of these exhibits and tags. All exhibits must belong to one case."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"exhibitIds": [17, 18], "tags": ["Hot", "Hot\\Really Hot"]}]}
-    )
-
-    exhibit_ids: list[RowId] = Field(min_length=1, max_length=MAX_TAGGED_EXHIBITS)
-    tags: list[TagName] = Field(
-        min_length=1, max_length=MAX_TAGS, description=r"A nested tag is named by its full path: Hot\Really Hot."
-    )
-
-
-class TaggingsMade(ResponseModel):
-    """The result of adding taggings. A tagging that existed already is kept unchanged and not counted as created."""
-
-    exhibits: int = Field(description="The number of different exhibits in the request.")
-    tags: int = Field(description="The number of different tags in the request.")
-    created: int = Field(description="The number of taggings that were created.")
-
-
-class TaggingsRemoved(ResponseModel):
-    """The result of removing taggings."""
-
-    removed: int = Field(description="The number of taggings that existed and were removed.")

@@ -92,6 +92,23 @@ WARNINGS: Mapping[str, Explanation] = {
         "lines of a header inside the file, as in files put together, are not rows (line 0)",
         "nothing",
     ),
+    WarningCode.FAMILY_NOT_READ: Explanation(
+        (
+            "values of a [column of families](#how-parents-are-found) name no document of the file or the case, so no "
+            "parent follows from them; once for each column, with how many and the first three (line 0)"
+        ),
+        (
+            "import the file that has these documents, correct the cells, or map the column to `property` if it holds "
+            "something else"
+        ),
+    ),
+    WarningCode.FAMILY_CONFLICT: Explanation(
+        (
+            "documents are listed as attachments by several rows of the file; the first of these rows has the parent "
+            "(line 0)"
+        ),
+        "find out which list is right, and correct the other one",
+    ),
     WarningCode.DIFFERS_FROM_CHECK: Explanation(
         (
             "the import had another result than the check before it, in counts, codes, new names or single rows: "

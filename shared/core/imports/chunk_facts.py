@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.imports import column_facts
 from core.imports.check_updates import Updates
@@ -22,22 +22,35 @@ class Occurrence(NamedTuple):
     column: str | None
 
 
+class FamilyReference(NamedTuple):
+    """A document that a row names as one of its family: the kind of the statement, the number, and the line."""
+
+    kind: str
+    key: str
+    line_no: int
+
+
 class ChunkFacts(NamedTuple):
     """The names of a chunk, what its rows would change, and their facts as `core.checks` encodes them.
 
-    `columns` are the facts of the columns; None if an earlier version checked the chunk.
+    `columns` are the facts of the columns, None if an earlier version checked the chunk; `families` are the documents
+    that the rows would name.
     """
 
     names: Sequence[Occurrence]
     rows: bytes
     updates: Updates
     columns: ColumnFacts | None = None
+    families: Sequence[FamilyReference] = ()
 
 
 def pack_facts(facts: ChunkFacts) -> bytes:
     """Return the facts as bytes for `unpack_facts`."""
     columns = None if facts.columns is None else column_facts.encode_facts(facts.columns)
-    head = json.dumps({"names": facts.names, "updates": facts.updates.write(), "columns": columns}).encode()
+    members: dict[str, Any] = {"names": facts.names, "updates": facts.updates.write(), "columns": columns}
+    if facts.families:
+        members["families"] = facts.families
+    head = json.dumps(members).encode()
     return len(head).to_bytes(_LENGTH_BYTES, "big") + head + facts.rows
 
 
@@ -50,5 +63,6 @@ def unpack_facts(packed: bytes) -> ChunkFacts:
         head = {"names": head, "updates": None}
     names = [Occurrence(*each) for each in head["names"]]
     columns = head.get("columns")
-    facts = None if columns is None else column_facts.decode_facts(columns)
-    return ChunkFacts(names, packed[end:], Updates.read(head["updates"]), facts)
+    of_columns = None if columns is None else column_facts.decode_facts(columns)
+    families = [FamilyReference(*each) for each in head.get("families", ())]
+    return ChunkFacts(names, packed[end:], Updates.read(head["updates"]), of_columns, families)

@@ -42,6 +42,20 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         *("beginattach", "prodbegattach", "attachbeg", "batesbegattach", "beginningattachmentnumber"),
         *("beginnumberattach", "startingbatesoffamily"),
     ),
+    # None is a name of family_begin, from which a parent is stored: rows of files imported before stay equal.
+    "family_range": (
+        *("attachrange", "attrange", "attachmentrange", "familyrange", "famlyrng", "batesattachrange"),
+        *("begattrange", "begattachrange", "beginattrange", "beginattachrange", "attrangebeg", "attachrangebeg"),
+        *("familystart", "attachstart", "firstattach", "batesattachbeg", "begrange"),
+    ),
+    "family_group": (
+        *("groupidentifier", "familyid", "familyidentifier", "familygroup", "familygroupid", "familygroupidentifier"),
+        *("groupid", "attachmentgroup", "attachmentgroupid", "attachgroup", "attachgroupid", "attachgroupidentifier"),
+    ),
+    "family_members": (
+        *("attachmentids", "attachids", "attachmentdocids", "attachdocids", "attachmentdocumentids", "childids"),
+        *("childdocids", "childrenids", "attachmentcontrolnumbers", "childcontrolnumbers", "attachmentbates"),
+    ),
     **{text.name: text.names for text in TEXT_FIELDS},
     "document_date": ("documentdate", "docdate", "date"),
     "date_sent": ("datesent", "sentdate", "datetimesent"),
@@ -97,6 +111,9 @@ _FORMS: dict[str, tuple[str, ...]] = {
         r"{kind}{{0,2}}beg(?:in(?:ning)?)?{kind}?(?:of)?{family}(?:id|bates)?",
         r"{prod}{family}{kind}?beg(?:in)?{kind}?",
     ),
+    "family_range": (r"{prod}{kind}?{family}range(?:{begin}|all)?", r"{prod}{begin}{family}range"),
+    "family_group": (r"(?:relativity)?(?:(?:family|fam)(?:group)?|group)(?:id|identifier)",),
+    "family_members": (r"(?:attach(?:ment)?s?|attch|child(?:ren)?)(?:doc(?:ument)?|control|bates|item)?ids",),
     **{text.name: (*text.patterns, *text.doubtful) for text in TEXT_FIELDS},
     # The last one is the beginning of an appointment: see LAST_DATE_RANK.
     "document_date": (r"(?:master|primary|item|e?mail|{doc})?{date}", r"(?:beg(?:in)?|start)date"),
@@ -117,8 +134,10 @@ _FALLBACK_IDS = (
     r"|(?:relativity|nuix|everlaw|disco|logikcull|reveal|zylab)(?:{doc}|control)?(?:id|{number})"
     r"|id|identifier|uid|uuid|(?:item|{doc})?guid|artifactid|fileid|imagetag|exhibit"
 )
+# Columns that state families and stay properties: a production may hand them over, beside the families of its own.
+FAMILY_PROPERTIES = ("family_range", "family_group", "family_members")
 # Relativity names the fields of a production after it: "Production::Begin Bates".
-PRODUCTION_FIELDS = frozenset({"bates_begin", "bates_end", "family_begin"})
+PRODUCTION_FIELDS = frozenset({"bates_begin", "bates_end", "family_begin", "family_range"})
 
 
 @cache

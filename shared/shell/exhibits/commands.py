@@ -17,14 +17,8 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
 
 from core.caller import Caller
-from core.contracts.exhibits import (
-    Exhibit,
-    ExhibitChange,
-    ExhibitCustodians,
-    TaggingRequest,
-    TaggingsMade,
-    TaggingsRemoved,
-)
+from core.contracts.exhibits import Exhibit, ExhibitChange, ExhibitCustodians
+from core.contracts.taggings import TaggingRequest, TaggingsMade, TaggingsRemoved
 from core.errors import InvalidInputError, StaleVersionError
 from core.exhibit_dates import DATE_FIELDS, Precision, change_precisions
 from core.exhibit_history import Action, Change, Key, Kind, compare_fields, precision_field
@@ -34,6 +28,7 @@ from shell.exhibits.cases import build_wall
 from shell.exhibits.filters import exhibits_not_found
 from shell.exhibits.history import Author, NewEntry, assert_links, read_fields, record_changes, write_entries
 from shell.exhibits.queries import describe_exhibit, list_exhibit_custodians, load_exhibit
+from shell.families.store import write_explicit
 from shell.tables.cases import Cases
 from shell.tables.custodians_tags import Tags
 from shell.tables.exhibits import Exhibits
@@ -75,6 +70,8 @@ def patch_exhibit(
     changes = compare_fields(before, read_fields(exhibit), _list_set_fields(change))
     author = Author(Action.EDITED, caller.user_id)
     write_entries(transaction, author, [NewEntry(exhibit.id, exhibit.version, changes)])
+    if "parent_control_number" in change.model_fields_set:
+        write_explicit(transaction, exhibit.case_id, exhibit.id)
     return describe_exhibit(transaction, exhibit, case)
 
 

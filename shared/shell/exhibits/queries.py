@@ -20,12 +20,14 @@ from core.contracts import exhibits as schemas
 from core.contracts.queries import ExhibitQuery
 from core.exhibit_dates import describe_precisions
 from core.exhibit_history import Action, Kind, decode_changes, describe_changes
+from core.families.resolution import Document, Parent
 from core.pagination import decode_cursor, paginate
 from shell.db.session import session
 from shell.exhibits.cases import build_wall, get_case_id
 from shell.exhibits.delivered import list_numbers
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
 from shell.exhibits.search import build_search_conditions, find_narrow_link
+from shell.families.reading import find_parents
 from shell.tables.cases import Cases
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
@@ -61,10 +63,20 @@ def list_exhibits(caller: Caller, query: ExhibitQuery) -> schemas.ExhibitPage:
     """
     start = decode_start_key(query.after, "exhibits", "control_number")
     with session() as reading:
-        statement = _select_exhibits(reading, get_case_id(reading, caller, query.case), query, start)
-        rows = reading.execute(statement.limit(query.limit + 1)).all()
+        case_id = get_case_id(reading, caller, query.case)
+        rows = reading.execute(_select_exhibits(reading, case_id, query, start).limit(query.limit + 1)).all()
+        parents = find_parents(reading, case_id, [_build_document(row) for row in rows])
     page, following = paginate(rows, query.limit, lambda row: (row.control_number,))
-    return schemas.ExhibitPage(items=[schemas.ExhibitSummary(**row._mapping) for row in page], next=following)
+    return schemas.ExhibitPage(items=[_describe_row(row, parents.get(row.id)) for row in page], next=following)
+
+
+def _describe_row(row: Any, parent: Parent | None) -> schemas.ExhibitSummary:
+    values = {**row._mapping, "parent_control_number": parent.control_number if parent else None}
+    return schemas.ExhibitSummary(**{name: values[name] for name in SUMMARY_FIELDS})
+
+
+def _build_document(row: Any) -> Document:
+    return Document(row.id, row.control_number, row.bates_begin, row.parent_control_number, row.import_id, row.line_no)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -149,8 +161,13 @@ def load_exhibit(reading: Session, caller: Caller, exhibit_id: int) -> tuple[Exh
 
 def describe_exhibit(reading: Session, exhibit: Exhibits, case: str) -> schemas.Exhibit:
     """Return the exhibit as the API represents it, with custodians and tags in the order of their names."""
+    document = _build_document(exhibit)
+    parent = find_parents(reading, exhibit.case_id, [document]).get(exhibit.id)
+    fields = {name: getattr(exhibit, name) for name in ROW_FIELDS}
+    fields["parent_control_number"] = parent.control_number if parent else None
     return schemas.Exhibit(
-        **{name: getattr(exhibit, name) for name in ROW_FIELDS},
+        **fields,
+        parent_stated_by=parent.kind if parent else None,
         case=case,
         line=exhibit.line_no,
         date_precision=describe_precisions(exhibit.date_precision),
@@ -182,7 +199,7 @@ def _count_pages(reading: Session, page_set_id: int | None) -> int:
 
 
 def _select_exhibits(reading: Session, case_id: int, query: ExhibitQuery, start: str | None) -> Select[Any]:
-    columns = [getattr(Exhibits, name) for name in SUMMARY_FIELDS]
+    columns = [getattr(Exhibits, name) for name in (*SUMMARY_FIELDS, "import_id", "line_no")]
     statement = select(*columns).where(Exhibits.case_id == case_id).order_by(Exhibits.control_number)
     if start is not None:
         statement = statement.where(Exhibits.control_number > start)

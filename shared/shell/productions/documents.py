@@ -36,7 +36,7 @@ class DocumentToProduce:
 
     `part` counts from 0; `files` are those that were meant when the numbers were reserved. `pages` is None unless the
     production numbers pages, `page_count` unless the pages were counted. A document with a page set and without an
-    image among its files has a file for each page.
+    image among its files has a file for each page. `parent` is the control number of the parent at that time.
     """
 
     part: int
@@ -52,6 +52,7 @@ class DocumentToProduce:
     page_set_id: int | None
     page_count: int | None
     has_slip_sheet: bool
+    parent: str | None
 
     @property
     def has_images(self) -> bool:
@@ -99,6 +100,7 @@ def _build_document(
     production: Productions, part: int, row: Any, custodians: Sequence[str], files: Mapping[FileKind, SourceFile]
 ) -> DocumentToProduce:
     exhibit, numbers = row.Exhibits, row.ProductionDocuments
+    parent = numbers.parent_control_number
     bates_format = BatesFormat(production.prefix, production.digits)
     has_images = numbers.page_set_id is not None or FileKind.IMAGE in files
     return DocumentToProduce(
@@ -115,6 +117,7 @@ def _build_document(
         numbers.page_set_id,
         numbers.page_count,
         has_slip_sheet=bool(production.slip_sheets) and not has_images,
+        parent=exhibit.parent_control_number if parent is None else parent or None,
     )
 
 

@@ -95,7 +95,7 @@ def _summarize(production: Productions, start: Start) -> _VolumeSummary:
     summary, names = _VolumeSummary(), json.loads(production.properties)
     for document in iterate_documents(production, start):
         exhibit, numbers = document.exhibit, (document.bates_begin, document.bates_end)
-        summary.members.append(FamilyMember(exhibit.control_number, exhibit.parent_control_number, *numbers))
+        summary.members.append(FamilyMember(exhibit.control_number, document.parent, *numbers))
         summary.has_images = summary.has_images or document.has_images
         summary.dates |= {date for date in DATE_COLUMNS if getattr(exhibit, date) is not None}
         summary.texts |= {text for text in TEXT_COLUMNS if getattr(exhibit, text) is not None}

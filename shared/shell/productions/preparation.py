@@ -7,18 +7,21 @@ Nothing is locked: `lock_selected_exhibits` detects later changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from core.errors import InvalidInputError
+from sqlalchemy.orm import Session
+
+from core.errors import ConflictError, InvalidInputError
 from core.named_lists import format_ids
 from core.productions.bates import Numbering
 from core.productions.findings import FindingCode, GroupedFinding, group_findings
 from core.productions.parts import MAX_OBJECTS
 from core.productions.volume import FileKind
 from shell.db.session import session
+from shell.families.reading import has_statements
 from shell.productions.family_members import Families, find_all_members
 from shell.productions.missing_files import find_missing_files
 from shell.productions.page_images import Counter, PlannedImages, count_files, plan_images
@@ -35,7 +38,8 @@ NOTHING_TAKEN = "No Bates number was taken."
 class PreparedDocuments(NamedTuple):
     """The documents in the order of the volume, and findings about them, as codes and ids.
 
-    `selected` are the documents as they were read, without what was counted. `uncounted` is the number of documents
+    `selected` are the documents as they were read, with the parents of their own columns and without what was counted.
+    `exhibits` have the parents of `families`. `uncounted` is the number of documents
     whose images were not counted, `unchecked` that of the files that were not looked up in the bucket.
     """
 
@@ -44,6 +48,7 @@ class PreparedDocuments(NamedTuple):
     found: list[tuple[FindingCode, int]]
     uncounted: int
     unchecked: int
+    families: Families
 
     @property
     def findings(self) -> list[GroupedFinding]:
@@ -67,12 +72,12 @@ def prepare_documents(
     by_set = {each.page_set_id: each.exhibit_id for each in selected if each.page_set_id}
     found = [(code, by_set[page_set_id]) for code, page_set_id in planned.findings]
     found += _find_incomplete(selected, families)
-    exhibits = [_add_images(each, planned) for each in selected]
+    exhibits = [_add_images(_add_parent(each, families), planned) for each in selected]
     _check_objects(exhibits)
     missing = find_missing_files(production.tenant_id, case, exhibits, lookups)
     found += ((FindingCode.FILE_MISSING, each) for each in missing.exhibit_ids)
     ordered = sorted(exhibits, key=lambda each: families.places[each.control_number])
-    return PreparedDocuments(selected, ordered, found, len(planned.uncounted), missing.unchecked)
+    return PreparedDocuments(selected, ordered, found, len(planned.uncounted), missing.unchecked, families)
 
 
 def refuse_blocking(findings: Sequence[GroupedFinding]) -> None:
@@ -89,8 +94,25 @@ def _read_selection(production: Productions) -> tuple[str, list[SelectedExhibit]
     with session() as reading:
         case = reading.get_one(Cases, production.case_id).name
         selected = list_selected_exhibits(reading, production)
-        parents: Mapping[str, str | None] = {each.control_number: each.parent for each in selected}
-        return case, selected, find_all_members(reading, production.case_id, parents)
+        return case, selected, find_families(reading, production, selected)
+
+
+def find_families(reading: Session, production: Productions, selected: Sequence[SelectedExhibit]) -> Families:
+    """Return the families of the selected documents as they are now."""
+    numbers = {each.exhibit_id: each.control_number for each in selected}
+    return find_all_members(reading, production.case_id, numbers)
+
+
+def lock_families(transaction: Session, production: Productions, prepared: PreparedDocuments) -> None:
+    """Compare the families with those that were prepared; the caller has locked the selected exhibits.
+
+    Raises ConflictError, to be retried with another selection, if a document has another parent now, or a family other
+    members: a row that states it was committed meanwhile.
+    """
+    # The columns of the exhibits alone were compared when these were locked.
+    stated = prepared.families.stated or has_statements(transaction, production.case_id)
+    if stated and find_families(transaction, production, prepared.selected) != prepared.families:
+        raise ConflictError("A family was changed while its Bates numbers were being reserved.")
 
 
 def _find_incomplete(selected: Sequence[SelectedExhibit], families: Families) -> list[tuple[FindingCode, int]]:
@@ -99,6 +121,11 @@ def _find_incomplete(selected: Sequence[SelectedExhibit], families: Families) ->
         for each in selected
         if families.places[each.control_number].root in families.incomplete_roots
     ]
+
+
+def _add_parent(exhibit: SelectedExhibit, families: Families) -> SelectedExhibit:
+    parent = families.parents.get(exhibit.control_number)
+    return exhibit if parent == exhibit.parent else replace(exhibit, parent=parent)
 
 
 def _add_images(exhibit: SelectedExhibit, planned: PlannedImages) -> SelectedExhibit:

@@ -1,7 +1,8 @@
 """Reserve the Bates numbers of a production and the positions of its documents, in one transaction.
 
-Guaranteed: what is produced is fixed with the numbers: files, page sets, page counts, order and parts. A document whose
-pages, files or parent change until then is selected again; a later change has no effect on the production.
+Guaranteed: what is produced is fixed with the numbers: files, page sets, page counts, parents, order and parts. A
+document whose pages, files, parent or family change until then is selected again; a later change has no effect on the
+production.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.productions import documents
 from shell.productions.bates_sequences import allocate_numbers, ensure_sequence, list_overlapping
-from shell.productions.preparation import PreparedDocuments, prepare_documents, refuse_blocking
+from shell.productions.preparation import PreparedDocuments, lock_families, prepare_documents, refuse_blocking
 from shell.productions.selection import SelectedExhibit, lock_selected_exhibits
 from shell.productions.state import lock_active_production
 from shell.tables.bates import ProductionDocuments
@@ -30,7 +31,7 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _COLUMNS = (
     *("production_id", "exhibit_id", "destination_id", "position", "sequence_id", "first_number", "last_number"),
-    *("files", "status", "control_number", "page_set_id", "page_count"),
+    *("files", "status", "control_number", "page_set_id", "page_count", "parent_control_number"),
 )
 
 
@@ -75,6 +76,7 @@ def _append_documents(
 ) -> None:
     exhibits = prepared.exhibits
     lock_selected_exhibits(transaction, production, prepared.selected)
+    lock_families(transaction, production, prepared)
     bates_format, count, start_at = _number_request(production, exhibits)
     allocated = allocate_numbers(transaction, production.case_id, bates_format, count, start_at)
     first_position = allocate_positions(transaction, lock, len(exhibits))
@@ -92,6 +94,7 @@ def _append_documents(
             exhibit.control_number,
             exhibit.page_set_id,
             exhibit.page_count,
+            exhibit.parent or "",
         )
         for index, (exhibit, numbers) in enumerate(zip(exhibits, ranges, strict=True))
     ]

@@ -75,3 +75,7 @@ class ProductionDocuments(Base):
     page_count: Mapped[int | None] = mapped_column(
         Integer, comment="Pages with a number of their own, counted in the images; NULL where none were counted"
     )
+    parent_control_number: Mapped[str | None] = mapped_column(
+        String(255),
+        comment="The parent when the numbers were reserved, blank for none; NULL in rows of earlier versions",
+    )

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import event
 
 from core.caller import Caller
-from core.contracts.exhibits import TaggingRequest
+from core.contracts.taggings import TaggingRequest
 from shell.db.session import engine
 from tests.support.exhibits.stored_cases import Cases
 

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.exhibits import TaggingRequest, TaggingsMade
+from core.contracts.taggings import TaggingRequest, TaggingsMade
 from core.errors import InvalidInputError, NotFoundError
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, remove_taggings

@@ -53,7 +53,7 @@ def test_documented_names_are_recognised(field: str, condition: str, names: str)
         ("date", "Doc Date; Item Date; Sort Date; EndDate; Sent; Start Date; Relevance_Date; Timestamp"),
         ("person", "Author; From; Email To; CC; Last Modified By; Custodian Email; Recipients"),
         ("path", "Export Link; Folder; Original Path; Logical Folders; HYPERLINK"),
-        ("id", "Message ID; DOC#; Other Bates; Attachment IDs; ATTCHIDS; Record No.; Doc ID"),
+        ("id", "Message ID; DOC#; Other Bates; Record No.; Doc ID"),
         (
             None,
             "# of Custodians; Attach Count; Time Zone; Updated; Candidate; Bates Total; 7; To Do",
@@ -114,7 +114,7 @@ CASES: list[tuple[list[str], dict[str, str], tuple[str | None, ...]]] = [
     (["Vol 1::Begin Bates", "Prod Beg Bates", "Control #"], {}, (None, "bates_begin", "control_number")),
     # A name that only resembles the id's or the family's does not replace a known one.
     (["BegBates", "Control ID"], {}, ("bates_begin", None)),
-    (["BegBates", "Attach Begin No", "Family Begin Page"], {}, ("bates_begin", None, None)),
+    (["BegBates", "Attach Begin No", "Family Start"], {}, ("bates_begin", None, "family_range")),
     (["Exhibit #", "ID", "Parent ID"], {}, ("control_number", None, "parent_control_number")),
     # For Logikcull, the first attachment is not the first document of the family.
     (["DOCID", "Begin Attach", "Begin Family"], {}, ("control_number", None, "family_begin")),

@@ -6,14 +6,17 @@ Guaranteed: it only reads; memory does not grow with the file or the case.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, text
 
 from core.checks.fact_columns import FactColumns
+from core.checks.facts import unpack_facts as unpack_rows
 from core.codes import CheckCode, Rejection, WarningCode
+from core.families.statements import states_families
+from core.families.unread import describe_listed, describe_unread
 from core.imports.check_updates import Updates, merge_updates
 from core.imports.chunk_facts import unpack_facts
 from core.imports.column_facts import ColumnFacts, merge_facts
@@ -22,6 +25,8 @@ from core.load_file.layout import Layout
 from core.volumes.documents import describe_rejected_row
 from shell.db.session import session
 from shell.exhibits.numbers import has_claims, list_claims_between
+from shell.families.reading import find_existing
+from shell.imports.checks.family_references import FamilyReferences, family_references
 from shell.imports.checks.file_findings import find_file_findings
 from shell.imports.checks.id_groups import CaseRow
 from shell.imports.checks.names import add_names, list_names, resolve_merged
@@ -104,14 +109,23 @@ class EndFindings:
                 yield EndFinding(WarningCode.NO_IMAGES.value, 0, None, describe_without_images(line_no), key)
 
     def _find_in_rows(self, layout: Layout) -> Iterator[EndFinding]:
-        with spelling_index() as index, TemporaryDirectory(prefix="check-") as folder:
-            names = FactColumns.find(layout).names
-            rows = find_file_findings(self._read_rows(index), self._read_case(), self._find_held, folder, names)
+        with (
+            spelling_index() as index,
+            TemporaryDirectory(prefix="check-") as folder,
+            family_references() as families,
+        ):
+            names, related = FactColumns.find(layout).names, families if states_families(layout) else None
+            facts = self._read_rows(index, related)
+            rows = find_file_findings(facts, self._read_case(), self._find_held, folder, names)
             for each in rows:
                 if each.code is CheckCode.ID_SIMILAR_IN_CASE and layout.load_mode.is_overlay:
                     # Found with the rows, as the import finds it.
                     continue
                 yield EndFinding(each.code.value, each.line, each.column, each.message, each.control_number)
+            for column, message in describe_unread(families.count(self._find_existing), layout.titles):
+                yield EndFinding(WarningCode.FAMILY_NOT_READ.value, 0, column, message)
+            for column, message in describe_listed(families.find_listed(), layout.titles):
+                yield EndFinding(WarningCode.FAMILY_CONFLICT.value, 0, column, message)
             resolve_merged(index, self._import)
             yield from self._list_merged(index)
             for each in find_similar_names(list_names(index, self._import), folder):
@@ -120,13 +134,15 @@ class EndFindings:
         for warning in list_warnings(layout, self._columns, is_complete=self._has_all_columns):
             yield EndFinding(warning.code.value, 0, warning.column, warning.message)
 
-    def _read_rows(self, index: SpellingIndex) -> Iterator[bytes]:
-        """Yield the facts of the rows of each chunk; add its names to the index."""
+    def _read_rows(self, index: SpellingIndex, families: FamilyReferences | None) -> Iterator[bytes]:
+        """Yield the facts of the rows of each chunk; add its names to the index, and what it states to `families`."""
         for facts in map(unpack_facts, read_facts(self._import.id)):
             add_names(index, self._import, facts.names)
             self.updates = merge_updates((self.updates, facts.updates))
             self._has_all_columns = self._has_all_columns and facts.columns is not None
             self._columns = merge_facts((self._columns, facts.columns or {}))
+            if families is not None:
+                families.add(unpack_rows(facts.rows), facts.families)
             yield facts.rows
 
     def _read_case(self) -> Iterator[CaseRow]:
@@ -155,6 +171,11 @@ class EndFindings:
     def _find_held(self, numbers: Sequence[str]) -> set[str]:
         with session() as reading:
             return set(reading.scalars(_HELD, {"case_id": self._import.case_id, "numbers": numbers}))
+
+    @retry_on_db_conflict(resolve=rerun_if_unknown)
+    def _find_existing(self, keys: Collection[str]) -> set[str]:
+        with session() as reading:
+            return find_existing(reading, self._import.case_id, keys)
 
     def _list_merged(self, index: SpellingIndex) -> Iterator[EndFinding]:
         for batch in index.list_merged(MERGED_PER_BATCH):

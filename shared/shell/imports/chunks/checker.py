@@ -19,7 +19,8 @@ from core.checks.facts import pack_facts as pack_rows
 from core.checks.findings import Finding
 from core.errors import ImportNotRunningError
 from core.exhibit_dates import DATE_FIELDS
-from core.imports.chunk_facts import ChunkFacts, pack_facts
+from core.families.kinds import FamilyKind
+from core.imports.chunk_facts import ChunkFacts, FamilyReference, pack_facts
 from core.load_file.layout import Layout
 from core.load_file.rows import RowError, ValueChange
 from core.statuses import ChunkStatus
@@ -27,6 +28,7 @@ from shell.db.session import session
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.comparison import CaseComparison
+from shell.imports.chunks.family_rows import list_statements
 from shell.imports.chunks.file_links import count_named_files, write_counts
 from shell.imports.chunks.overlay_rows import compare_overlay
 from shell.imports.chunks.results import RowResults, list_occurrences
@@ -54,8 +56,10 @@ def check_chunk(chunk_input: ChunkInput) -> WriteResult:
             results = compare_with_case(transaction, chunk_input)
             findings = list(_build_findings(chunk.import_id, chunk_input.layout, results))
             write_findings(transaction, findings)
-            rows = pack_rows(_list_facts(chunk_input, results))
-            facts = ChunkFacts(list_occurrences(results), rows, results.updates, chunk_input.column_facts)
+            packed = pack_rows(_list_facts(chunk_input, results))
+            families = _list_families(transaction, chunk_input, results)
+            names = list_occurrences(results)
+            facts = ChunkFacts(names, packed, results.updates, chunk_input.column_facts, families)
             write_facts(transaction, chunk.import_id, chunk.chunk_no, pack_facts(facts))
             if chunk_input.files is not None:
                 write_counts(transaction, chunk, chunk_input.layout, chunk_input.files, results)
@@ -86,6 +90,16 @@ def _list_facts(chunk_input: ChunkInput, results: RowResults) -> Iterator[RowFac
     for row in results.list_accepted():
         number = str(row.control_number)
         yield columns.read_cells(row.source.line_no, number, row.values[_PARENT], row.source.cells or ())
+
+
+def _list_families(transaction: Session, chunk_input: ChunkInput, results: RowResults) -> list[FamilyReference]:
+    """Return what the rows would state about families, as far as it names documents."""
+    statements = list_statements(transaction, chunk_input.import_record, chunk_input.layout, results)
+    return [
+        FamilyReference(str(stated.kind), stated.key, line_no or 0)
+        for _, stated, _, line_no in statements
+        if stated.key is not None and stated.kind is not FamilyKind.GROUP
+    ]
 
 
 def _build_findings(import_id: int, layout: Layout, results: RowResults) -> Iterator[FindingRow]:

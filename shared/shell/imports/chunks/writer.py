@@ -28,6 +28,7 @@ from shell.imports.chunks.exhibit_store import (
     insert_exhibits,
     prepare_exhibits,
 )
+from shell.imports.chunks.family_rows import write_families
 from shell.imports.chunks.file_links import count_named_files, write_links
 from shell.imports.chunks.number_claims import write_row_claims
 from shell.imports.chunks.overlay_writer import OverlayWriter
@@ -133,6 +134,7 @@ class ChunkWriter:
             links = build_links(self._input, kind, results.inserted)
             insert_links(transaction, kind, links, self.import_record.user_id)
         write_row_claims(transaction, self._input, results)
+        write_families(transaction, self.import_record, self.layout, results)
         named: Mapping[str, int] = {}
         if self._input.files is None:
             named = count_named_files(self.layout, results)

@@ -11,6 +11,7 @@ Not guaranteed: that readers see all names change at once. The status stays `run
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlalchemy import text
 
@@ -24,6 +25,7 @@ from shell.db.session import session
 from shell.imports.completing.check_comparison import compare_with_check
 from shell.imports.completing.column_warnings import find_column_warnings, store_column_warnings
 from shell.imports.completing.spellings import resolve_spellings
+from shell.imports.completing.unread_families import Unread, find_unread, store_unread
 from shell.imports.state.completion_lock import check_completing, lock_completing
 from shell.imports.state.dependents import block_dependents, release_dependents
 from shell.imports.state.progress import sum_chunks, sum_imported
@@ -67,8 +69,7 @@ def complete_import(import_id: int, generation: int) -> None:
             _delete_unused(kind, import_id, generation)
         for found in list_pages_of_rejected_rows(import_record):
             _rename_rejections(import_record.id, generation, found)
-        columns = find_column_warnings(import_record)
-        _finish(import_record, generation, find_without_images(import_record), columns, unite_paths(import_record))
+        _finish(import_record, generation, _find_all(import_record))
     except ImportNotRunningError as stopped:
         logger.info("import not completed", extra={"import_id": import_id, "status": stopped.status})
         return
@@ -111,21 +112,31 @@ def _has_ended(import_record: Imports, generation: int, *_: object) -> bool | No
     return None
 
 
+class _Found(NamedTuple):
+    """What is found of the whole import before the transaction that ends it."""
+
+    without_images: DocumentsWithoutImages | None
+    columns: Sequence[ColumnWarning]
+    paths: PathTally | None
+    unread: Unread | None
+
+
+def _find_all(import_record: Imports) -> _Found:
+    without_images, columns = find_without_images(import_record), find_column_warnings(import_record)
+    return _Found(without_images, columns, unite_paths(import_record), find_unread(import_record))
+
+
 @retry_on_db_conflict(resolve=_has_ended)
-def _finish(
-    import_record: Imports,
-    generation: int,
-    without_images: DocumentsWithoutImages | None,
-    columns: Sequence[ColumnWarning],
-    paths: PathTally | None,
-) -> bool:
+def _finish(import_record: Imports, generation: int, found: _Found) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
         lock_completing(transaction, import_record.id, generation)
-        if without_images is not None:
-            store_without_images(transaction, import_record.id, without_images)
-        store_column_warnings(transaction, import_record.id, columns)
-        store_paths(transaction, import_record.id, paths)
+        if found.without_images is not None:
+            store_without_images(transaction, import_record.id, found.without_images)
+        store_column_warnings(transaction, import_record.id, found.columns)
+        store_paths(transaction, import_record.id, found.paths)
+        if found.unread is not None:
+            store_unread(transaction, import_record, found.unread)
         compare_with_check(transaction, import_record.id)
         totals = sum_chunks(transaction, import_record.id)
         status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED

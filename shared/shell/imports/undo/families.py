@@ -17,8 +17,10 @@ from core.exhibit_history import Entry, Key, Kind
 from core.imports.history_fold import find_first_values, fold_all
 from core.imports.undo import Kept
 from shell.exhibits.updates import KeyedExhibit
+from shell.families.reading import has_statements
 from shell.imports.undo.context import CreatedDocument, UndoContext
 from shell.imports.undo.histories import read_histories
+from shell.imports.undo.stated_families import find_parent_numbers, find_stated_descendants
 from shell.imports.undo.store import GENERATIONS, Attachment, find_descendants
 
 FindReasons = Callable[[Session, UndoContext, Collection[KeyedExhibit]], Mapping[int, Sequence[Kept]]]
@@ -42,10 +44,17 @@ def find_staying_children(
     staying: dict[str, str] = {}
     links: list[tuple[str, str]] = []
     # The documents of this part are known, and are most of the attachments.
+    case_id, known = context.import_record.case_id, [each.exhibit.id for each in created]
+    stated = has_statements(reading, case_id)
+    above = (
+        find_parent_numbers(reading, case_id, created) if stated else {each.exhibit.id: each.parent for each in created}
+    )
     for each in created:
-        if each.parent is not None:
-            _note(each.exhibit.id in kept, each.parent, each.exhibit.control_number, staying, links)
-    found = _find_attachments(reading, context, parents, [each.exhibit.id for each in created])
+        parent = above.get(each.exhibit.id)
+        if parent is not None:
+            _note(each.exhibit.id in kept, parent, each.exhibit.control_number, staying, links)
+    find = _find_stated if stated else _find_attachments
+    found = find(reading, context, parents, known)
     own = [child for child in found if child.import_id == context.import_record.id]
     reasons = find_reasons(reading, context, [_as_exhibit(child) for child in own])
     removable = {child.id for child in own if child.id not in reasons and child.generation < GENERATIONS}
@@ -84,8 +93,32 @@ def _find_attachments(
 
     Those with the ids `known` are left out.
     """
-    import_id = context.import_record.id
     children = find_descendants(reading, context.import_record, created.keys(), known)
+    return _select_attached(reading, context, created, children)
+
+
+def _find_stated(
+    reading: Session, context: UndoContext, created: Mapping[str, int], known: Sequence[int]
+) -> list[Attachment]:
+    """Return the same descendants in a case where rows state families."""
+    import_id = context.import_record.id
+    found = find_stated_descendants(reading, context, created, known)
+    parents = {each.attachment.control_number: each.attachment.id for each in found} | dict(created)
+    explicit = [each.attachment for each in found if each.is_explicit]
+    attached = _select_attached(reading, context, parents, explicit)
+    for child, parent in (each for each in found if not each.is_explicit):
+        # What this import states about documents of others goes with it.
+        since = child.id > parents[child.parent] or (parent.import_id or 0) > import_id
+        if child.import_id == import_id or (parent.import_id != import_id and since):
+            attached.append(child)
+    return attached
+
+
+def _select_attached(
+    reading: Session, context: UndoContext, created: Mapping[str, int], children: Sequence[Attachment]
+) -> list[Attachment]:
+    """Return those of the children that are attached after the undo, and were not before the import."""
+    import_id = context.import_record.id
     parents = {child.control_number: child.id for child in children} | dict(created)
     plain = [child for child in children if child.version == 1]
     found = [child for child in plain if child.import_id == import_id or child.id > parents[child.parent]]

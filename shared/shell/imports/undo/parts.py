@@ -22,6 +22,7 @@ from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.exhibits.numbers import delete_claims
 from shell.exhibits.updates import lock_exhibits
+from shell.families.store import delete_of_lines
 from shell.imports.undo.context import CreatedDocument, KeptDocument, PartResult, UndoContext, read_context
 from shell.imports.undo.removal import remove_documents
 from shell.imports.undo.restoring import restore_documents
@@ -125,6 +126,7 @@ def _do_part(transaction: Session, context: UndoContext, part: Any) -> PartResul
     delete_claims(transaction, **values, kept=stay)
     for other, found in count_unchanged(transaction, context, part.chunk_no, result).items():
         result.others[OtherKind.UNCHANGED, other] = found
+    delete_of_lines(transaction, **values, kept=_list_unchanged(created, result.kept))
     if context.import_record.volume_id is not None:
         unlink_files(transaction, **values, kept=_list_with_files(created, result.kept))
     return result
@@ -137,6 +139,11 @@ def _list_with_files(created: set[int], kept: Iterable[KeptDocument]) -> list[in
         for each in kept
         if each.exhibit_id in created or any(one.key is None or one.key in _PATHS for one in each.kept)
     )
+
+
+def _list_unchanged(created: set[int], kept: Iterable[KeptDocument]) -> set[int]:
+    """Return the documents that stay as they are, so that what the import states about them stays too."""
+    return {each.exhibit_id for each in kept if each.exhibit_id in created or any(one.key is None for one in each.kept)}
 
 
 def complete_part(

@@ -19,6 +19,7 @@ from core.imports.undo import Kept, find_reason_to_stay
 from shell.db.bulk_insert import insert_new
 from shell.db.errors import error_number
 from shell.exhibits.updates import KeyedExhibit
+from shell.families.store import delete_of_exhibits
 from shell.imports.undo.context import CreatedDocument, PartResult, UndoContext
 from shell.imports.undo.families import find_staying_children
 from shell.imports.undo.histories import read_histories
@@ -80,6 +81,7 @@ def _delete(transaction: Session, context: UndoContext, gone: Sequence[CreatedDo
         delete_pages(transaction, (entry for entries in histories.values() for entry in entries))
     for table in (*(kind.link_table for kind in NAME_KINDS), "exhibit_files", "production_numbers"):
         delete_rows(transaction, table, "exhibit_id", ids)
+    delete_of_exhibits(transaction, ids)
     try:
         delete_rows(transaction, "exhibits", "id", ids)
     except IntegrityError as error:

@@ -76,6 +76,16 @@ def find_descendants(
     return [child for child in descendants.values() if child.parent in numbers]
 
 
+def find_versions(reading: Session, case_id: int, exhibit_ids: Sequence[int]) -> dict[int, int]:
+    """Return the versions of exhibits of the case."""
+    if not exhibit_ids:
+        return {}
+    where = f"case_id = {case_id} AND {format_match('id', exhibit_ids)}"
+    statement = f"SELECT id, version FROM exhibits FORCE INDEX (PRIMARY) WHERE {where}"  # noqa: S608 - literals
+    found: Any = execute_literal(reading.connection(), statement, "SELECT exhibits")
+    return {int(exhibit_id): int(version) for exhibit_id, version in found}
+
+
 def find_productions(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, int]:
     """Return a production for each of the exhibits that has Bates numbers which are not void."""
     if not exhibit_ids:

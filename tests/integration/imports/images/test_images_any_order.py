@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy.orm import Session
 
-from core.contracts.exhibits import ExhibitChange, TaggingRequest
+from core.contracts.exhibits import ExhibitChange
+from core.contracts.taggings import TaggingRequest
 from core.image_load_file.limits import Limits
 from core.image_load_file.splitter import ImageSplitter
 from shell.db.session import session

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from core.contracts.exhibits import TaggingRequest
+from core.contracts.taggings import TaggingRequest
 from shell.db.session import session
 from shell.db.sql_literals import format_match
 from shell.exhibits.commands import add_taggings

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.contracts.exhibits import ExhibitChange, TaggingRequest
+from core.contracts.exhibits import ExhibitChange
+from core.contracts.taggings import TaggingRequest
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, committed

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.contracts.exhibits import ExhibitChange, TaggingRequest
+from core.contracts.exhibits import ExhibitChange
+from core.contracts.taggings import TaggingRequest
 from core.errors import NotFoundError, WrongStateError
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from shell.imports.undo.queries import get_undo, list_kept

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import handle_failed_import
-from core.contracts.exhibits import ExhibitChange, TaggingRequest
+from core.contracts.exhibits import ExhibitChange
+from core.contracts.taggings import TaggingRequest
 from shell.exhibits.commands import add_taggings, patch_exhibit
 from shell.imports.undo.queries import get_undo
 from tests.integration.imports.import_requests import CALLER, committed

@@ -13,7 +13,7 @@ import pytest
 
 import import_chunk
 from core.codes import KeptCode
-from core.contracts.exhibits import TaggingRequest
+from core.contracts.taggings import TaggingRequest
 from core.exhibit_history import Action, Change, Entry, Key, Kind, Stated, Value, encode_stated
 from core.imports import undo as rules
 from core.imports.history_fold import IsLive

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.exc import StaleDataError
 
-from core.contracts.exhibits import ExhibitChange, TaggingRequest
+from core.contracts.exhibits import ExhibitChange
+from core.contracts.taggings import TaggingRequest
 from core.errors import NotFoundError, StaleVersionError
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings

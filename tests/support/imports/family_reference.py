@@ -1,0 +1,102 @@
+"""Which document is the parent of which, from a dictionary of documents and a list of what was stated; no product code.
+
+Every document is compared with every statement, in the words of docs/load-files.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+ORDER = ("begin", "range", "group")
+
+
+class Doc(NamedTuple):
+    """A document: its id, numbers, the parent of its own column, and its import and line."""
+
+    id: int
+    number: str
+    bates: str | None
+    parent: str | None
+    import_id: int
+    line: int
+
+
+class Said(NamedTuple):
+    """What was stated of a document: the kind, the keys (none: withdrawn), the import and line (0: by a user)."""
+
+    doc: int
+    kind: str
+    keys: tuple[str, ...]
+    import_id: int
+    line: int
+
+
+def find_parents(docs: Sequence[Doc], said: Sequence[Said]) -> dict[str, str | None]:
+    """The parent of every document; the statements are in the order in which they were made."""
+    return {doc.number: _find_parent(doc, docs, said) for doc in docs}
+
+
+def find_family(number: str, parents: Mapping[str, str | None]) -> set[str]:
+    """The documents of the case that are connected with one by parents."""
+    family, size = {number}, 0
+    while size < len(family):
+        size = len(family)
+        family |= {child for child, parent in parents.items() if parent in family}
+        family |= {parent for child, parent in parents.items() if child in family and parent in parents and parent}
+    return family
+
+
+def _find_parent(doc: Doc, docs: Sequence[Doc], said: Sequence[Said]) -> str | None:
+    place = max((n for n, each in enumerate(said) if each.doc == doc.id and each.kind == "parent"), default=-1)
+    last = {each.kind: each for n, each in enumerate(said) if n > place and each.doc == doc.id}
+    if doc.parent is not None and not _is_replaced(doc, said, last.get("begin"), explicit=place >= 0):
+        return doc.parent
+    for kind in ORDER:
+        found = _find_head(doc, last[kind], docs, said) if kind in last and last[kind].keys else None
+        if found:
+            return found
+    return _find_lister(doc, docs, said, place)
+
+
+def _is_replaced(doc: Doc, said: Sequence[Said], begin: Said | None, *, explicit: bool) -> bool:
+    """Whether the parent was filled from the begin of the family, and another file has stated that since."""
+    first = [each for each in said if (each.doc, each.kind, each.import_id) == (doc.id, "begin", doc.import_id)]
+    derived = bool(first) and first[0].keys == (doc.parent,)
+    return not explicit and derived and begin is not None and begin.import_id != doc.import_id
+
+
+def _find_head(doc: Doc, stated: Said, docs: Sequence[Doc], said: Sequence[Said]) -> str | None:
+    [key] = stated.keys
+    if key in (doc.number, doc.bates):
+        return None
+    found = [each for each in docs if key in (each.number, each.bates)]
+    if found:
+        return _first(found, key, stated.import_id).number
+    if stated.kind == "group":
+        by_id = {each.id: each for each in docs}
+        members = [each for each in _list_current_groups(said) if each.keys == (key,)]
+        own = [each for each in members if each.import_id == stated.import_id and each.doc in by_id]
+        head = by_id[min(own, key=lambda each: each.line).doc]
+        return None if head.id == doc.id else head.number
+    return None
+
+
+def _list_current_groups(said: Sequence[Said]) -> Iterable[Said]:
+    last = {each.doc: each for each in said if each.kind in ("group", "parent")}
+    return [each for each in last.values() if each.kind == "group"]
+
+
+def _first(docs: Sequence[Doc], key: str, import_id: int) -> Doc:
+    return min(docs, key=lambda each: (each.import_id != import_id, each.bates != key, each.import_id, each.line))
+
+
+def _find_lister(doc: Doc, docs: Sequence[Doc], said: Sequence[Said], after: int) -> str | None:
+    last = {each.doc: n for n, each in enumerate(said) if each.kind == "members"}
+    listing = [
+        (said[n].import_id != doc.import_id, said[n].import_id, said[n].line, lister.number)
+        for lister in docs
+        for n in ([last[lister.id]] if lister.id in last else [])
+        if lister.id != doc.id and n > after and {doc.number, doc.bates} & {*said[n].keys}
+    ]
+    return min(listing)[-1] if listing else None
