@@ -171,6 +171,13 @@ class ReportUrls(ResponseModel):
     columns: str | None = Field(
         description="A CSV file: the field of every column, and why; null if an earlier version split the file."
     )
+    deficiencies: str | None = Field(
+        description="A CSV file: what the producing party has to send or correct, by what it would do; null if an "
+        "earlier version wrote the reports."
+    )
+    deficiencies_text: str | None = Field(
+        description="The same as a text that can be sent; null if an earlier version wrote the reports."
+    )
     expires_in_seconds: int
 
 
@@ -265,6 +272,31 @@ class PageCounts(ResponseModel):
     )
 
 
+class ComparedImport(ResponseModel):
+    """An import of the same volume whose file was compared, in the generation that it had then."""
+
+    import_id: int
+    generation: int
+
+
+class PageReconciliation(ResponseModel):
+    """The comparison of an image load file's pages with the ranges and page counts of its data file."""
+
+    is_current: bool = Field(
+        description="Whether all imports that were compared are as they were: completed, and in the same generation. "
+        "After a retry of the data file the pages are compared again by themselves."
+    )
+    generation: int = Field(description="The generation of this import that was compared.")
+    compared: list[ComparedImport] = Field(
+        description="The data files, and the image load files imported before for the same data file; without any, "
+        "only the page keys were looked at."
+    )
+    findings: int = Field(
+        description="PAGES_MISSING, PAGE_OF_OTHER_DOCUMENT, PAGE_KEY_GAP and PAGE_COUNT_DIFFERS, which are warnings."
+    )
+    finished_at: datetime
+
+
 class ImportDetails(ImportState):
     """An import with its columns, report files and, if it was checked, the result of the check."""
 
@@ -285,6 +317,10 @@ class ImportDetails(ImportState):
         "file is linked; null if none does. Import the volume that has the files to link them."
     )
     pages: PageCounts | None = Field(description="null unless the file is an image load file that was split.")
+    reconciliation: PageReconciliation | None = Field(
+        description="What the pages were compared with; null unless the file is an image load file whose import or "
+        "check has ended, and was run by this version."
+    )
     check: CheckResult | None = Field(description="null unless the file was checked; it stays when the import is run.")
     waits_for_undo_of: int | None = Field(
         description="An import of the same case that is being undone, while this one is splitting: no row is imported "

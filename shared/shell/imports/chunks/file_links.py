@@ -22,6 +22,7 @@ from core.volumes.documents import NamedDocument
 from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker
 from shell.db.bulk_insert import insert_new
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.imports.chunks.page_rows import pack_page_rows
 from shell.imports.chunks.results import RowResults
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
@@ -139,7 +140,8 @@ def write_counts(
     # The image load file that waits for this import is compared with its rows.
     is_compared = transaction.execute(_IS_COMPARED, {"import_id": chunk.import_id}).first() is not None
     documents = [*(_list_documents(results) if is_compared else ()), *_list_rejected(layout, results, files)]
-    store_counts(transaction, chunk, counts, numbers, documents if documents or is_compared else None)
+    named = documents if documents or is_compared else None
+    store_counts(transaction, chunk, counts, numbers, named, pack_page_rows(layout, results))
 
 
 def count_named_files(layout: Layout, results: RowResults) -> dict[str, int]:

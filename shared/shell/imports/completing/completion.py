@@ -19,6 +19,8 @@ from core.statuses import ImportPhase, ImportStatus
 from shell.db.session import session
 from shell.imports.completing.check_comparison import compare_with_check
 from shell.imports.completing.spellings import resolve_spellings
+from shell.imports.pages.reconciliation import Reconciled, reconcile_pages
+from shell.imports.pages.reopening import reopen_images
 from shell.imports.state.completion_lock import check_completing, lock_completing
 from shell.imports.state.dependents import block_dependents, release_dependents
 from shell.imports.state.progress import sum_chunks, sum_imported
@@ -61,7 +63,8 @@ def complete_import(import_id: int, generation: int) -> None:
             _delete_unused(kind, import_id, generation)
         for found in list_pages_of_rejected_rows(import_record):
             _rename_rejections(import_record.id, generation, found)
-        _finish(import_record, generation, find_without_images(import_record))
+        reconciled = reconcile_pages(import_record, generation)
+        _finish(import_record, generation, find_without_images(import_record), reconciled)
     except ImportNotRunningError as stopped:
         logger.info("import not completed", extra={"import_id": import_id, "status": stopped.status})
         return
@@ -105,10 +108,17 @@ def _has_ended(import_record: Imports, generation: int, *_: object) -> bool | No
 
 
 @retry_on_db_conflict(resolve=_has_ended)
-def _finish(import_record: Imports, generation: int, without_images: DocumentsWithoutImages | None) -> bool:
+def _finish(
+    import_record: Imports,
+    generation: int,
+    without_images: DocumentsWithoutImages | None,
+    reconciled: Reconciled | None,
+) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
         lock_completing(transaction, import_record.id, generation)
+        if reconciled is not None:
+            reconciled.store(transaction)
         if without_images is not None:
             store_without_images(transaction, import_record.id, without_images)
         compare_with_check(transaction, import_record.id)
@@ -121,6 +131,7 @@ def _finish(import_record: Imports, generation: int, without_images: DocumentsWi
         completed = import_completed(import_record.id, import_record.tenant_id, status.value, generation, counts)
         append_events(transaction, [completed])
         release_dependents(transaction, import_record.id)
+        reopen_images(transaction, import_record.id, generation)
     return True
 
 
