@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from core.checks.bates import DIGITS, BatesRange, read_range
@@ -136,14 +137,14 @@ def _list_missing(stated: BatesRange, covered: Iterable[Interval]) -> Iterator[I
 
 def _find_gaps(runs: Sequence[Numbered]) -> Iterator[tuple[Numbered, Numbered]]:
     """Yield the pairs of runs between which numbers of their series are left out."""
-    for before, after in zip(runs, runs[1:], strict=False):
+    for before, after in pairwise(runs):
         if _are_in_series(before, after) and _first(after) > _last(before) + 1:
             yield before, after
 
 
 def _find_disorder(runs: Sequence[Numbered]) -> Iterator[tuple[Numbered, Numbered]]:
     """Yield the pairs of runs of which the second one repeats a number or goes back."""
-    for before, after in zip(runs, runs[1:], strict=False):
+    for before, after in pairwise(runs):
         if _are_in_series(before, after) and _first(after) <= _last(before):
             yield before, after
 

@@ -105,11 +105,12 @@ class EndFindings:
 
     def _reconcile_pages(self) -> Iterator[EndFinding]:
         """Compare the pages with what the data file states, by the facts that an import has."""
-        sources, number = find_sources(self._import), 0
+        sources, found = find_sources(self._import), 0
         with find_findings(self._import, sources) as findings:
-            for number, each in enumerate(findings, start=1):
+            for each in findings:
+                found += 1
                 yield EndFinding(each.code.value, each.line, None, each.message, each.document)
-        self.reconciled = Reconciled(self._import.id, self._generation, 0, sources, number)
+        self.reconciled = Reconciled(self._import.id, self._generation, 0, sources, found)
 
     def _find_in_rows(self, layout: Layout) -> Iterator[EndFinding]:
         with spelling_index() as index, TemporaryDirectory(prefix="check-") as folder:
