@@ -2,7 +2,7 @@
 
 Guaranteed: every gap of a series is found once; every document that shares a number with another one of the file is
 named by a finding, but for those that one wider range covers: that range is named once, with their number, and those
-among them that share numbers with each other are named too. Every document that shares one with the case is named once, and what the case has among the numbers of the file.
+among them that share numbers with each other are named too. Every document that shares one with the case is named once.
 Memory does not grow with the file: entries beyond a limit wait with the caller.
 """
 

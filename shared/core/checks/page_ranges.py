@@ -49,7 +49,9 @@ def read_stated_range(row: PageRow) -> BatesRange | None:
 
 
 def number_runs(document: DocumentPages) -> list[Numbered]:
-    """Return the runs of a document as numbers."""
+    """Return the runs of a document as numbers; none if all pages have one key, which is that of the document."""
+    if len(document.runs) > 1 and len({run.key for run in document.runs}) == 1:
+        return []
     return [Numbered(_read_numbers(run), run) for run in document.runs]
 
 
@@ -173,7 +175,10 @@ def _compare_counts(
         if known and (len(known | pages) > 1 or is_unknown):
             yield describe_count(row, document, size)
         return
+    expected = row.page_count
+    if found.stated is None and expected is None and size is not None and size > 1:
+        expected = size
     is_explained = found.stated is not None and row.page_count == size
-    differs = row.page_count is not None and row.page_count != document.pages and not is_explained
+    differs = expected is not None and expected != document.pages and not is_explained
     if differs or (document.frames is not None and document.frames != document.pages):
         yield describe_count(row, document, size)

@@ -54,7 +54,15 @@ def find_differences(rows: Sequence[PageRow], documents: Sequence[Document]) -> 
     by_key = {row.control_number: row for row in rows}
     found: Found = set()
     elsewhere: dict[str, set[tuple[str, int]]] = {row.control_number: set() for row in rows}
-    for document in documents:
+    numbered = [each for each in documents if not _has_one_key(each)]
+    for document in (each for each in documents if _has_one_key(each)):
+        row = by_key.get(document.key)
+        if row:
+            size, pages = len(_numbers(row)), len(document.pages)
+            expected = row.page_count if row.page_count is not None else size
+            if expected != pages and (size > 1 or row.page_count is not None):
+                found.add(("PAGE_COUNT_DIFFERS", document.line, row.control_number))
+    for document in numbered:
         row = by_key.get(document.key)
         stated = _numbers(row) if row else set()
         for page in document.pages:
@@ -67,11 +75,15 @@ def find_differences(rows: Sequence[PageRow], documents: Sequence[Document]) -> 
                 found.add(("PAGE_OF_OTHER_DOCUMENT", page.line, other.control_number))
             elif row is not None:
                 found.add(("PAGE_KEY_GAP outside", page.line))
-    for document in documents:
+    for document in numbered:
         row = by_key.get(document.key)
         found |= _compare(row, document, elsewhere) if row else _find_gaps(document)
         found |= _find_disorder(document, _numbers(row) if row else None)
     return found
+
+
+def _has_one_key(document: Document) -> bool:
+    return len(document.pages) > 1 and len({page.key for page in document.pages}) == 1
 
 
 def _find_other(rows: Sequence[PageRow], own: PageRow | None, number: tuple[str, int]) -> PageRow | None:

@@ -155,6 +155,14 @@ def test_the_message_says_what_was_stated_and_what_was_found() -> None:
         (PageRow(2, "A1", "A1", "A1", 3), build(Document([Page("A1", 1), Page("A1.0002", 2)])), ["PAGE_COUNT_DIFFERS"]),
         # Image keys that are not Bates numbers.
         (PageRow(2, "DOC1", "A1", "A2", None), build(Document([Page("DOC1", 1), Page("DOC2", 2)])), []),
+        (
+            PageRow(2, "DOC1", "A1", "A3", None),
+            build(Document([Page("DOC1", 1), Page("DOC2", 2)])),
+            ["PAGE_COUNT_DIFFERS"],
+        ),
+        # The document's key on each line.
+        (PageRow(2, "A1", "A1", "A2", None), build(Document([Page("A1", 1), Page("A1", 2)])), []),
+        (PageRow(2, "A1", "A1", "A3", None), build(Document([Page("A1", 1), Page("A1", 2)])), ["PAGE_COUNT_DIFFERS"]),
         # A range that is wrong, or has no end, states no pages.
         (PageRow(2, "A1", "A9", "A1", None), build(Document([Page("A1", 1), Page("A2", 2)])), []),
         (PageRow(2, "A1", "A1", "", None), build(Document([Page("A1", 1), Page("A2", 2)])), []),

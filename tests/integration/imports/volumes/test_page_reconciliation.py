@@ -167,3 +167,36 @@ def test_the_findings_of_an_import_that_has_ended_stay(world: World) -> None:
         reconciliation._begin(images, 1)
     complete_import(images, 1)
     assert found(world, images) == EXPECTED
+
+
+def files_of(world: World, import_id: int, name: str) -> list[str]:
+    """The lines of a report file."""
+    return world.report(import_id)[name].decode("utf-8-sig").splitlines()
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_the_producing_party_gets_a_list_of_both_load_files(world: World, check: bool) -> None:
+    data = b"BEGDOC,ENDDOC,PAGECOUNT,Date\r\nPG001,PG003,3,31/31/2020\r\nPG004,PG004,1,\r\n"
+    rows, images = announce(world, {DAT_PATH: data, OPT_PATH: IMAGES.split(b"PG004")[0]}, check=check)
+    finish(world, rows)
+    write_reports(images, check=check)
+    text = files_of(world, images, "deficiencies.txt")
+    assert text[0] == "Deficiencies of DATA/images.opt"
+    assert [line for line in text if line.endswith(":")] == [
+        "Send the pages that are missing, or cannot be opened (3):",
+        "Send images of these documents, or confirm that there are none (1):",
+        "Correct or confirm these values (1):",
+    ]
+    table = files_of(world, images, "deficiencies.csv")
+    assert table[0] == "request,document,load_file,line,column,value,detail"
+    missing = (
+        '"The data file states PG001 to PG003 (3 pages, line 2 of the data file), and the image load file has 2 pages. '
+        'Missing: PG002 (1 page)."'
+    )
+    assert f'"Send the pages that are missing, or cannot be opened",PG001,DATA/images.opt,1,,,{missing}' in table
+    assert len(table) == 6
+    details = get_import(CALLER, images)
+    urls = details.check if check else details.reports
+    assert urls is not None
+    assert urls.deficiencies is not None
+    assert "deficiencies.txt" in str(urls.deficiencies_text)
