@@ -54,7 +54,8 @@ shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.
   core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
 shell.imports.pages: shell.imports.state core.checks core.load_file DOMAIN
-shell.imports.completing: shell.imports.state shell.imports.pages shell.volume_files core.imports core.load_file DOMAIN
+shell.imports.completing: shell.imports.state shell.imports.pages shell.volume_files
+  core.checks core.imports core.load_file DOMAIN
 shell.imports.checks: shell.imports.state shell.imports.completing shell.imports.pages shell.volume_files
   core.checks core.imports core.load_file core.volumes DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.chunks shell.imports.images
@@ -88,7 +89,7 @@ exhibit_ingest.preview: exhibit_ingest core core.imports.preview core.imports.fi
   core.image_load_file shell.db.column_limits shell.imports.chunks.preview_rows
 exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
   exhibit_ingest.volumes local.stack local.gateway local.lambda_runtime local.services RESOURCES
-  core core.imports core.load_file samples
+  core core.checks core.imports core.load_file samples
 """
 
 

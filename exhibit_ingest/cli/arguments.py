@@ -132,8 +132,8 @@ examples:
       "pages" and "files", as `exhibit-ingest import --help` describes
 
 docs/load-files.md explains each code: those of an import, and those that only a check finds. All findings, line by
-line, are written to findings.csv in a folder in .local/reports/, whose name begins with the number of the import. Beside it,
-deficiencies.txt and deficiencies.csv are what the producing party has to send or correct.
+line, are written to findings.csv in a folder in .local/reports/, whose name begins with the number of the import.
+deficiencies.txt and deficiencies.csv beside it are what the producing party has to send or correct.
 
 exit status: 0 every row would be imported or is unchanged; 3 rows would be rejected; 1 a file cannot be imported;
 2 wrong usage"""

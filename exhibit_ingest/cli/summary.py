@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from core.checks.deficiencies import DEFICIENT
 from core.codes import Rejection
 from core.imports.column_report import ColumnReading
-from core.imports.deficiencies import DEFICIENT
 from core.load_mode import Mode
 from exhibit_ingest.cli.column_summary import list_columns
 from exhibit_ingest.cli.import_status import CodeCounts, ImportProgress

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from core.checks.bates import format_number, read_range
+from core.checks.bates import BatesRange, format_number, read_range
 from core.errors import UnavailableError
 
 VERSION = b"pages 1\n"
@@ -33,6 +33,13 @@ class PageRun(NamedTuple):
     key: str
     length: int
     line: int
+
+
+class Numbered(NamedTuple):
+    """A run of pages as numbers of a series; None for keys without a number."""
+
+    numbers: BatesRange | None
+    run: PageRun
 
 
 class DocumentPages(NamedTuple):

@@ -7,16 +7,13 @@ program; a list in a message is bounded, and says how much it leaves out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from core.checks.bates import BatesRange, format_number
-from core.checks.page_facts import DocumentPages, PageRow, PageRun
+from core.checks.page_facts import DocumentPages, Numbered, PageRow, PageRun
 from core.codes import WarningCode
 
-if TYPE_CHECKING:
-    from core.checks.page_ranges import Numbered
-
-MAX_LISTED = 20
+LISTED_INTERVALS = 20
 MAX_SHOWN = 100
 ADVICE = " Ask the sender "
 
@@ -80,7 +77,7 @@ def describe_other_document(
     return PageFinding(WarningCode.PAGE_OF_OTHER_DOCUMENT, first.line, message, owner[0])
 
 
-def describe_outside(first: PageRun, pages: int, owner: tuple[str, int], last: str, stated: str) -> PageFinding:
+def describe_unknown_number(first: PageRun, pages: int, owner: tuple[str, int], last: str, stated: str) -> PageFinding:
     """Return the finding of pages whose numbers no document of the data file has."""
     what = f"page {show(first.key)}" if pages == 1 else f"pages {show(first.key)} to {show(last)}"
     message = (
@@ -106,8 +103,8 @@ def describe_gaps(document: DocumentPages, pairs: Sequence[tuple[Numbered, Numbe
     if not gaps:
         return []
     missing = [(numbers, numbers.last + 1, after.numbers.first - 1) for numbers, after in gaps if after.numbers]
-    listed = ", ".join(_describe_interval(*each) for each in missing[:MAX_LISTED])
-    more = f" and {len(missing) - MAX_LISTED:,} more ranges" if len(missing) > MAX_LISTED else ""
+    listed = ", ".join(_describe_interval(*each) for each in missing[:LISTED_INTERVALS])
+    more = f" and {len(missing) - LISTED_INTERVALS:,} more ranges" if len(missing) > LISTED_INTERVALS else ""
     pages = sum(last - first + 1 for _, first, last in missing)
     message = (
         f"Line {document.line}: the page keys of document {show(document.key)} leave out {listed}{more}"

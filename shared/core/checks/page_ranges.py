@@ -10,21 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
 
 from core.checks.bates import DIGITS, BatesRange, read_range
-from core.checks.page_facts import DocumentPages, PageRow, PageRun
+from core.checks.page_facts import DocumentPages, Numbered, PageRow, PageRun
 from core.checks.page_findings import PageFinding, describe_count, describe_gaps, describe_order, describe_strange_key
 from core.codes import CheckCode
 
 Interval = tuple[int, int]
-
-
-class Numbered(NamedTuple):
-    """A run of pages as numbers of a series; None for keys without a number."""
-
-    numbers: BatesRange | None
-    run: PageRun
 
 
 @dataclass

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import text
 
 from core.caller import Caller
+from core.contracts.import_pages import PageReconciliation
 from core.contracts.import_rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
 from core.contracts.imports import (
     MAX_LISTED_COLUMNS,
@@ -22,7 +23,6 @@ from core.contracts.imports import (
     ImportPage,
     ImportState,
     LoadModeState,
-    PageReconciliation,
     ProfileUse,
     ReportUrls,
 )

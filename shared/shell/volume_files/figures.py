@@ -11,7 +11,8 @@ from typing import NamedTuple
 from sqlalchemy import RowMapping, TextClause, text
 from sqlalchemy.orm import Session
 
-from core.contracts.imports import FileFigures, PageCounts, StoredPaths, UncomparedHashes
+from core.contracts.import_pages import PageCounts
+from core.contracts.imports import FileFigures, StoredPaths, UncomparedHashes
 from core.volumes.hashes import list_uncompared
 from shell.db.session import session
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from core.codes import CheckCode, Rejection, VolumeCode, WarningCode
-from core.imports.deficiencies import (
+from core.checks.deficiencies import (
     DEFICIENT,
     HEADINGS,
-    MAX_LISTED,
+    LISTED_IN_TEXT,
     NOT_DEFICIENT,
     Deficiency,
     Request,
     describe_deficiency,
     format_text,
 )
+from core.codes import CheckCode, Rejection, VolumeCode, WarningCode
 
 CODES = [*Rejection, *WarningCode, *CheckCode, *VolumeCode]
 
@@ -36,8 +36,8 @@ def test_every_request_has_a_heading() -> None:
 @pytest.mark.parametrize(
     ("code", "message", "detail"),
     [
-        ("PAGES_MISSING", "Line 7: the data file has. Missing: A1. Ask the sender for these.", "The data file has. Missing: A1."),
-        ("BATES_GAP", "Line 7: 2 missing: A4 to A5, between line 6 and line 7. Look first.", "2 missing: A4 to A5, between line 6 and line 7."),
+        ("PAGES_MISSING", "Line 7: the file is. Missing: A1. Ask the sender for it.", "The file is. Missing: A1."),
+        ("BATES_GAP", "Line 7: 2 missing: A4 to A5, after line 6. Look first.", "2 missing: A4 to A5, after line 6."),
         ("INVALID_DATE", "Not a date (read as MDY)", "The value is not a date."),
     ],
 )
@@ -49,7 +49,8 @@ def test_the_detail_is_what_was_stated_and_found(code: str, message: str, detail
 
 
 def test_the_text_lists_each_request_once_and_says_how_much_it_leaves_out() -> None:
-    pages = [Deficiency(Request.SEND_PAGES, "a.opt", line, f"A-{line}", "", "", "Page\nmissing.") for line in range(1, 203)]
+    first = Deficiency(Request.SEND_PAGES, "a.opt", 1, "A-1", "", "", "Page\nmissing.")
+    pages = [first, *(first._replace(line=line, document=f"A-{line}") for line in range(2, 203))]
     rows = [Deficiency(Request.RESEND_ROWS, "a.dat", 0, "", "Date", "31/31", "The row is wrong.")]
     counts = {Request.SEND_PAGES: 202, Request.RESEND_ROWS: 1}
     lines = list(format_text("VOL001", counts, [*pages, *rows]))
@@ -59,7 +60,7 @@ def test_the_text_lists_each_request_once_and_says_how_much_it_leaves_out() -> N
         "Send the pages that are missing, or cannot be opened (202):",
         "  - A-1 (a.opt, line 1): Page missing.",
     ]
-    assert lines[MAX_LISTED + 3] == "  - and 2 more; deficiencies.csv has all"
+    assert lines[LISTED_IN_TEXT + 3] == "  - and 2 more; deficiencies.csv has all"
     assert lines[-3:] == [
         "Send these rows again, corrected (1):",
         "  - (a.dat, column Date): The row is wrong. [31/31]",

@@ -225,7 +225,6 @@ def _series(rows: Sequence[RowFacts], case: Sequence[CaseRow]) -> Iterator[Found
             yield CheckCode.BATES_WIDTH, line, number
     yield from _covers(documents, covered)
     yield from _with_case(documents, rows, case)
-    yield from _lacking(documents, rows, case)
 
 
 def _overlap(entry: Entry, highest: Entry, covered: dict[int, list[Entry]]) -> Iterator[Found]:
@@ -264,19 +263,6 @@ def _with_case(
         shared = {name for held, name in others if held and name not in own and held.shares(numbers)}
         if shared:
             yield CheckCode.BATES_OVERLAP_CASE, line, number, frozenset(shared)
-
-
-def _lacking(documents: Sequence[Entry], rows: Sequence[RowFacts], case: Sequence[CaseRow]) -> Iterator[Found]:
-    """What the case has between the first and the last document of a series, with a number that no row has."""
-    own = {row.control_number for row in rows}
-    held = [read(row.bates_begin or "", row.bates_end or "")[0] for row in case if row.control_number not in own]
-    for series in {numbers.series for numbers, _, _ in documents}:
-        those = [each for each in documents if each[0].series == series]
-        first, last = those[0][0].first, those[-1][0].first
-        numbers = [each.first for each in held if each and each.series == series and first < each.first < last]
-        lacking = [one for one in numbers if not any(each.first <= one <= each.last for each, _, _ in those)]
-        if 0 < len(lacking) <= len(those):
-            yield CheckCode.CASE_DOCUMENTS_NOT_IN_FILE, *those[0][1:], f"{len(lacking):,}"
 
 
 def match(found: Iterable[Finding], expected: Counter[Found]) -> tuple[Counter[Found], Counter[Found]]:

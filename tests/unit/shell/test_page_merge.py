@@ -21,7 +21,7 @@ from core.checks.page_facts import (
     unpack_documents,
     unpack_rows,
 )
-from core.checks.page_findings import MAX_LISTED, PageFinding
+from core.checks.page_findings import LISTED_INTERVALS, PageFinding
 from core.errors import UnavailableError
 from shell.imports.pages.merge import find_page_findings
 from tests.unit.shell.page_reference import Document, Found, Page, find_differences
@@ -207,7 +207,7 @@ def test_a_list_in_a_message_is_bounded(tmp_path: Path) -> None:
     row = PageRow(2, "A001", "A001", "A999", None)
     document = build(Document([Page(f"A{number:03d}", number) for number in range(1, 999, 2)]))
     (finding,) = find([row], [document])
-    assert finding.message.count("A0") < MAX_LISTED + 5
+    assert finding.message.count("A0") < LISTED_INTERVALS + 5
     assert "more ranges (500 pages)" in finding.message
 
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, text
 
+from core.checks.deficiencies import DEFICIENT, HEADER, Deficiency, Request, describe_deficiency, format_text
 from core.checks.facts import CELL_END
 from core.imports.check_summary import FINDINGS_PER_ATTEMPT
-from core.imports.deficiencies import DEFICIENT, HEADER, Deficiency, Request, describe_deficiency, format_text
 from core.imports.report_files import build_deficiency_keys
 from core.statuses import ImportKind, ImportPhase
 from shell.aws.s3 import write_stream
@@ -29,7 +29,7 @@ from shell.utils.csv_format import format_csv
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.utils.external_sort import ExternalSort
 
-PAGE = 5_000
+DEFICIENCIES_PER_PAGE = 5_000
 LINES_IN_MEMORY = 50_000
 _BATCH = 1_000
 _FIELDS = "line_no, seq, column_name, code, message, control_number"
@@ -136,7 +136,7 @@ def _read_rows(source: _Source) -> Iterator[Any]:
 
 def _read_pages(statement: Any, values: dict[str, Any]) -> Iterable[Any]:
     line_no, seq = 0, -1
-    while page := _read_page(statement, {**values, "line_no": line_no, "seq": seq, "page": PAGE}):
+    while page := _read_page(statement, {**values, "line_no": line_no, "seq": seq, "page": DEFICIENCIES_PER_PAGE}):
         yield from page
         line_no, seq = page[-1].line_no, page[-1].seq
 

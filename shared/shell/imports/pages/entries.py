@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from core.checks.bates import BatesRange, format_number
 from core.checks.facts import CELL_END, escape, unescape
-from core.checks.page_facts import DocumentPages, PageRow, read_document
+from core.checks.page_facts import DocumentPages, Numbered, PageRow, read_document
 from core.checks.page_findings import Stated
-from core.checks.page_ranges import Numbered
 
 # Of the lines of one key: rows by control number, rows by begin Bates number, documents.
 BY_NUMBER, BY_BEGIN, DOCUMENT = "0", "1", "2"

@@ -16,7 +16,7 @@ from itertools import chain, groupby, islice
 from core.checks.bates import BatesRange
 from core.checks.facts import CELL_END
 from core.checks.page_facts import DocumentPages, PageRow, unpack_documents, unpack_rows
-from core.checks.page_findings import MAX_LISTED, PageFinding, Stated, describe_missing, show
+from core.checks.page_findings import LISTED_INTERVALS, PageFinding, Stated, describe_missing, show
 from core.checks.page_ranges import compare_pages, number_runs, read_stated_range
 from core.codes import WarningCode
 from shell.imports.pages.entries import (
@@ -189,7 +189,7 @@ def _describe_row(entries: Iterable[MissingEntry]) -> Iterator[PageFinding]:
     for first, last, entry in _subtract(entries):
         about = about or entry
         pages, parts = pages + last - first + 1, parts + 1
-        if parts <= MAX_LISTED:
+        if parts <= LISTED_INTERVALS:
             listed.append((first, last))
     if about and about.is_own and about.stated and about.numbers:
         yield describe_missing(about.stated, about.numbers, listed, pages, parts)

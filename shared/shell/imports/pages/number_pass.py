@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from core.checks.page_facts import PageRun
-from core.checks.page_findings import PageFinding, describe_other_document, describe_outside
+from core.checks.page_findings import PageFinding, describe_other_document, describe_unknown_number
 from shell.imports.pages.entries import PageEntry, RangeEntry, format_elsewhere, parse_entry
 from shell.utils.external_sort import ExternalSort
 
@@ -79,4 +79,4 @@ class NumberPass:
             yield describe_other_document(run, pages, owner, other, group.last.key)
         # Without a row nothing says which numbers the document should have.
         elif first.owner:
-            yield describe_outside(run, pages, owner, group.last.key, first.stated)
+            yield describe_unknown_number(run, pages, owner, group.last.key, first.stated)

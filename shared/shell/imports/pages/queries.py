@@ -7,7 +7,7 @@ from datetime import UTC
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.contracts.imports import ComparedImport, PageReconciliation
+from core.contracts.import_pages import ComparedImport, PageReconciliation
 from core.statuses import ImportStatus
 from shell.imports.pages.sources import Source, read_sources
 from shell.tables.imports import Imports

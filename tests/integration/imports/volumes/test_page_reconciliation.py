@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import start_import
+import write_import_report
 from core.errors import ImportNotRunningError
 from shell.db.session import session
 from shell.imports.commands import retry_import
@@ -169,8 +170,11 @@ def test_the_findings_of_an_import_that_has_ended_stay(world: World) -> None:
     assert found(world, images) == EXPECTED
 
 
-def files_of(world: World, import_id: int, name: str) -> list[str]:
-    """The lines of a report file."""
+def read_list(world: World, import_id: int, name: str, *, check: bool) -> list[str]:
+    """The lines of a file for the producing party."""
+    if check:
+        event = {"eventType": "import.checked", "importId": import_id, "generation": 1}
+        assert call(write_import_report.lambda_handler, event)
     return world.report(import_id)[name].decode("utf-8-sig").splitlines()
 
 
@@ -179,15 +183,14 @@ def test_the_producing_party_gets_a_list_of_both_load_files(world: World, check:
     data = b"BEGDOC,ENDDOC,PAGECOUNT,Date\r\nPG001,PG003,3,31/31/2020\r\nPG004,PG004,1,\r\n"
     rows, images = announce(world, {DAT_PATH: data, OPT_PATH: IMAGES.split(b"PG004")[0]}, check=check)
     finish(world, rows)
-    write_reports(images, check=check)
-    text = files_of(world, images, "deficiencies.txt")
+    text = read_list(world, images, "deficiencies.txt", check=check)
     assert text[0] == "Deficiencies of DATA/images.opt"
     assert [line for line in text if line.endswith(":")] == [
         "Send the pages that are missing, or cannot be opened (3):",
         "Send images of these documents, or confirm that there are none (1):",
         "Correct or confirm these values (1):",
     ]
-    table = files_of(world, images, "deficiencies.csv")
+    table = read_list(world, images, "deficiencies.csv", check=check)
     assert table[0] == "request,document,load_file,line,column,value,detail"
     missing = (
         '"The data file states PG001 to PG003 (3 pages, line 2 of the data file), and the image load file has 2 pages. '

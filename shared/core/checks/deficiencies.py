@@ -17,7 +17,7 @@ from core.checks.page_findings import ADVICE
 from core.codes import CheckCode, Rejection, VolumeCode, WarningCode
 
 HEADER = ("request", "document", "load_file", "line", "column", "value", "detail")
-MAX_LISTED = 200
+LISTED_IN_TEXT = 200
 MAX_VALUE = 200
 _LINE = re.compile(r"Lines? [0-9]+: ")
 _FIRST_SENTENCE = re.compile(r"(.+?\.)(?: [A-Z]|$)", re.DOTALL)
@@ -187,10 +187,10 @@ def format_text(name: str, counts: Mapping[Request, int], deficiencies: Iterable
     for request, group in groupby(deficiencies, key=lambda each: each.request):
         yield f"{HEADINGS[request]} ({counts[request]:,}):"
         for number, each in enumerate(group, start=1):
-            if number <= MAX_LISTED:
+            if number <= LISTED_IN_TEXT:
                 yield f"  - {_describe(each)}"
-        if counts[request] > MAX_LISTED:
-            yield f"  - and {counts[request] - MAX_LISTED:,} more; deficiencies.csv has all"
+        if counts[request] > LISTED_IN_TEXT:
+            yield f"  - and {counts[request] - LISTED_IN_TEXT:,} more; deficiencies.csv has all"
         yield ""
 
 
