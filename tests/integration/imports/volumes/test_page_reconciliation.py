@@ -6,12 +6,14 @@ import pytest
 
 import start_import
 import write_import_report
+from core.contracts.undos import UndoRequest
 from core.errors import ImportNotRunningError
 from shell.db.session import session
 from shell.imports.commands import retry_import
 from shell.imports.completing.completion import complete_import
 from shell.imports.pages import reconciliation
 from shell.imports.queries import get_import
+from shell.imports.undo.commands import undo_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER
 from tests.support.application.driver import World, call, complete_imports, request_messages
@@ -203,3 +205,20 @@ def test_the_producing_party_gets_a_list_of_both_load_files(world: World, check:
     assert urls is not None
     assert urls.deficiencies is not None
     assert "deficiencies.txt" in str(urls.deficiencies_text)
+
+
+def test_an_undo_of_either_side_makes_it_stale(world: World) -> None:
+    rows, images = announce(world, {DAT_PATH: DATA, OPT_PATH: IMAGES})
+    finish(world, rows)
+    for import_id in (images, rows):
+        with session() as transaction:
+            undo_import(transaction, CALLER, import_id, UndoRequest())
+        assert reconciled(images)[0] is False
+        finish_images(world)
+        assert get_import(CALLER, import_id).status == "undone"
+        assert reconciled(images)[0] is False
+    # Imported again, they are compared again, by imports of their own.
+    rows, images = announce(world, {DAT_PATH: DATA, OPT_PATH: IMAGES})
+    finish(world, rows)
+    assert found(world, images) == EXPECTED
+    assert reconciled(images)[0] is True
