@@ -93,6 +93,7 @@ def files(draw: st.DrawFn) -> tuple[list[PageRow], list[Document]]:
     rows: list[PageRow] = []
     documents: list[Document] = []
     number, line = 1, 1
+    moved: list[str] = []
     for row_line in range(2, 2 + draw(st.integers(1, 7))):
         number = max(1, number + draw(st.sampled_from([0, 0, 0, 0, 2, -2])))
         prefix, size = draw(st.sampled_from("AAAB")), draw(st.integers(1, 5))
@@ -105,6 +106,10 @@ def files(draw: st.DrawFn) -> tuple[list[PageRow], list[Document]]:
             place = draw(st.integers(1, len(keys)))
             other = f"{draw(st.sampled_from('AB'))}{draw(st.integers(1, 30)):03d}"
             keys[place : place + draw(st.integers(0, 2))] = draw(st.sampled_from([[], [other]]))
+        keys, moved = keys + moved, []
+        # The last page of a document is listed under the next one.
+        if len(keys) > 2 and draw(st.booleans()):
+            moved = [keys.pop()]
         number += size
         if draw(st.integers(0, 5)) and keys[0] not in {each.key for each in documents} and len(keys) > 1:
             documents.append(Document([Page(key, line + index) for index, key in enumerate(keys)]))
