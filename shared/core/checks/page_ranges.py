@@ -42,7 +42,7 @@ def read_stated_range(row: PageRow) -> BatesRange | None:
 
 def number_runs(document: DocumentPages) -> list[Numbered]:
     """Return the runs of a document as numbers; none if all pages have one key, which is that of the document."""
-    if len(document.runs) > 1 and len({run.key for run in document.runs}) == 1:
+    if len(document.runs) > 1 and {(run.key, run.length) for run in document.runs} == {(document.runs[0].key, 1)}:
         return []
     return [Numbered(_read_numbers(run), run) for run in document.runs]
 
@@ -170,7 +170,8 @@ def _compare_counts(
     expected = row.page_count
     if found.stated is None and expected is None and size is not None and size > 1:
         expected = size
-    is_explained = found.stated is not None and row.page_count == size
+    # Of numbers that were compared, each page that is missing or too many is a finding of its own.
+    is_explained = found.stated is not None and row.page_count == found.stated.last - found.stated.first + 1
     differs = expected is not None and expected != document.pages and not is_explained
     if differs or (document.frames is not None and document.frames != document.pages):
         yield describe_count(row, document, size)

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.checks.page_facts import (
@@ -118,6 +118,9 @@ def files(draw: st.DrawFn) -> tuple[list[PageRow], list[Document]]:
 
 
 @settings(max_examples=200, deadline=None)
+# A range of one page in a file of such ranges; a key that is repeated before the next one.
+@example(([PageRow(2, "A1", "A1", "A1", 1)], [Document([Page("A1", 1), Page("A2", 2)])]), 1)
+@example(([PageRow(2, "A1", "A1", "A2", None)], [Document([Page("A1", 1), Page("A1", 2), Page("A2", 3)])]), 1)
 @given(files(), st.integers(1, 4))
 def test_everything_is_found_that_a_comparison_of_all_pages_finds(
     given_files: tuple[list[PageRow], list[Document]], size: int
