@@ -57,13 +57,15 @@ shell.imports.splitting: shell.imports.state
 shell.imports.chunks: shell.imports.state shell.volume_files shell.custodian_ops shell.taggings_ops
   core.cells core.checks core.dates core.imports core.load_file core.volumes DOMAIN
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
-  core.image_load_file core.imports core.load_file core.volumes DOMAIN
+  core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
-shell.imports.completing: shell.imports.state shell.volume_files
-  core.image_load_file core.imports core.load_file core.volumes DOMAIN
-shell.imports.checks: shell.imports.state shell.imports.completing shell.volume_files
+shell.imports.pages: shell.imports.state core.checks core.load_file DOMAIN
+shell.imports.completing: shell.imports.state shell.imports.pages shell.volume_files
+  core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
+shell.imports.checks: shell.imports.state shell.imports.completing shell.imports.pages shell.volume_files
   core.cells core.checks core.imports core.load_file core.volumes DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.chunks shell.imports.images
+  shell.imports.pages
   shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
   core.image_load_file core.imports core.load_file shell.prefetch DOMAIN
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
@@ -94,7 +96,7 @@ exhibit_ingest.preview: exhibit_ingest exhibit_ingest.volumes local.errors core 
   shell.db.column_limits shell.imports.chunks.preview_rows
 exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
   exhibit_ingest.volumes local.stack local.gateway local.lambda_runtime local.services RESOURCES
-  core core.imports core.load_file core.explanations samples
+  core core.checks core.imports core.load_file core.explanations samples
 """
 
 

@@ -31,7 +31,7 @@ SUBJECTS = {
     ),
     "Volumes": (
         *("volumes", "volume_uploads", "volume_files", "volume_units", "exhibit_files", "import_chunk_files"),
-        *("page_sets", "pages"),
+        *("page_sets", "pages", "page_reconciliations"),
     ),
     "Productions": (
         *("productions", "production_steps", "production_documents", "production_numbers", "bates_sequences"),

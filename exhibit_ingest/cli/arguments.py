@@ -94,7 +94,8 @@ Rejected rows are written to a folder in .local/reports/, whose name begins with
 own format, with the reasons in report.csv. Fix the rejected rows and import that file with the command that is printed.
 It names options.json (in the same folder) as the mapping, so that the rows are read in the same way. The last column of
 the rejected rows, ExhibitIngestLine, is their line in the original file: leave it as it is; in a row that you add,
-write new there. columns.csv says how each column was read.
+write new there. columns.csv says how each column was read. deficiencies.txt is what the producing party has to send or
+correct, ready to be sent; deficiencies.csv is the same as a table.
 
 --json prints {"imports": [{"file", "import_id", "status" (completed, completed_with_rejections or failed), "error",
   "mode", "rows_seen", "imported", "unchanged", "updated", "rejected", "warnings", "custodians_created", "tags_created",
@@ -125,13 +126,14 @@ examples:
       {"checks": [{"file", "import_id", "status" (ok, warnings or errors), "error", "rows_seen", "would_import",
       "would_update", "unchanged", "would_reject", "new_custodians", "new_tags", "encoding", "delimiter", "qualifier",
       "columns", "stored_paths", "changed_columns", "saved_profile", "examples" (of changed values),
-      "findings": [{"code", "severity", "count", "first_line", "message"}], "report", "seconds"}]}
+      "findings": [{"code", "severity", "count", "first_line", "message"}], "report", "deficiencies", "seconds"}]}
   exhibit-ingest check VOL001 --case acme
       check a production in a folder or zip, with the natives, texts and images that are missing; --json adds "volume",
       "pages" and "files", as `exhibit-ingest import --help` describes
 
 docs/load-files.md explains each code: those of an import, and those that only a check finds. All findings, line by
 line, are written to findings.csv in a folder in .local/reports/, whose name begins with the number of the import.
+deficiencies.txt and deficiencies.csv beside it are what the producing party has to send or correct.
 
 exit status: 0 every row would be imported or is unchanged; 3 rows would be rejected; 1 a file cannot be imported;
 2 wrong usage"""
@@ -253,7 +255,7 @@ def _add_token_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = False) -> None:
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="load file, or the folder or zip of a production (only one)"
+        "files", nargs="+", type=Path, metavar="FILE", help="load file, or folder or zip of a production"
     )
     use = "case to compare with" if is_check else "case to import into"
     parser.add_argument(

@@ -17,7 +17,14 @@ from core.imports.check_updates import Updates, describe_rows
 from core.imports.column_report import ColumnReading
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_mode import Mode
-from exhibit_ingest.cli.summary import ImportResult, build_console, list_advice, list_stored_paths, list_unreferenced
+from exhibit_ingest.cli.summary import (
+    ImportResult,
+    build_console,
+    list_advice,
+    list_deficiencies,
+    list_stored_paths,
+    list_unreferenced,
+)
 from exhibit_ingest.exit_codes import DONE, FAILED, REJECTED
 from exhibit_ingest.program import format_command
 
@@ -53,6 +60,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         "examples": [each._asdict() for each in updates.examples],
         "findings": [asdict(finding) for finding in list_findings(result)],
         "report": str(result.reports.findings) if result.reports.findings else None,
+        "deficiencies": str(result.reports.deficiencies) if result.reports.deficiencies else None,
         "seconds": round(result.seconds, 3),
     }
 
@@ -124,6 +132,7 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
     if result.reports.findings:
         yield f"all findings: {result.reports.findings}"
+    yield from list_deficiencies(result, [each.code for each in found])
     yield from list_unreferenced(result)
     if result.error is None:
         names = ["--case", case, *([] if tenant == "local" else ["--tenant", tenant])]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _UPLOAD_ID_CHARACTERS = 8
+# A table and a text of one name.
+_NAMES = {"deficiencies.txt": "deficiencies_text"}
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Reports:
     columns: Path | None = None
     findings: Path | None = None
     unreferenced: Path | None = None
+    deficiencies: Path | None = None
+    deficiencies_text: Path | None = None
 
 
 class ReportStack(HasBucket, HasStateFolder, Protocol):
@@ -52,7 +56,7 @@ def download(s3: S3Client, bucket: str, state: ImportProgress, directory: Path) 
             path = make_private_folder(directory) / Path(item["Key"]).name
             s3.download_file(bucket, item["Key"], str(path))
             path.chmod(0o600)
-            paths[path.name.split(".", 1)[0]] = path
+            paths[_NAMES.get(path.name) or path.name.split(".", 1)[0]] = path
     return Reports(**{field.name: paths.get(field.name) for field in fields(Reports)})
 
 

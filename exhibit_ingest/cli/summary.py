@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from core.checks.deficiencies import DEFICIENT
 from core.codes import Rejection
 from core.explanations.tables import Consequence
 from core.imports.column_report import ColumnReading
@@ -113,6 +114,8 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
                 ("options", result.reports.options),
                 ("columns", result.reports.columns),
                 ("unreferenced", result.reports.unreferenced),
+                ("deficiencies", result.reports.deficiencies),
+                ("deficiencies_text", result.reports.deficiencies_text),
             )
         },
     }
@@ -165,6 +168,7 @@ def _list_details(result: ImportResult, case: str, tenant: str, all_results: Seq
         yield from explain_codes(result.codes.warnings, Consequence.WARNING, of_images=bool(result.pages))
         if reports.warnings:
             yield f"details: {reports.warnings}"
+    yield from list_deficiencies(result, {*result.codes.rejected, *result.codes.warnings})
     yield from list_unreferenced(result)
 
 
@@ -216,6 +220,12 @@ def list_stored_paths(result: ImportResult) -> Iterator[str]:
             f"rows name {named}: only the paths are stored. To link the files, import the folder or zip of this"
             " production with --mode append_overlay"
         )
+
+
+def list_deficiencies(result: ImportResult, codes: Iterable[str]) -> Iterator[str]:
+    """Yield where the list for the producing party is, if one of the codes is something to send or correct."""
+    if result.reports.deficiencies_text and any(code in DEFICIENT for code in codes):
+        yield f"what the producing party has to send or correct: {result.reports.deficiencies_text}"
 
 
 def list_unreferenced(result: ImportResult) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 from core.checks.bates_entry import BatesEntry
 from core.checks.family_ranges import FamilyRanges
 from core.checks.findings import FactNames, Finding, warn
+from core.checks.lacking_documents import LackingDocuments
 from core.codes import CheckCode
 
 # What a range belongs to. Of equal ranges, those of the case come first.
@@ -49,6 +50,7 @@ class BatesSweep:
     ) -> None:
         self._numbering, self._names, self._ranges, self._waiting = numbering, names, ranges, waiting
         self._max_held = max_held
+        self._lacking = LackingDocuments(names)
         self._series: tuple[str, str] | None = None
         self._start_series()
 
@@ -76,17 +78,24 @@ class BatesSweep:
                 if entry[2] != self._last + 1 or entry[6] != self._width or entry[0] != self._numbering.suffix:
                     yield from self._compare(entry)
                 if self._numbering.with_case:
+                    self._add_to_lacking(entry)
                     yield from self._compare_with_case(entry)
                 if entry[3] > self._last:
                     yield from self._end_cover()
                 self._keep(entry)
             elif entry[5] == CASE:
+                self._add_to_lacking(entry)
                 yield from self._compare_held(entry)
         yield from self._end_series()
+
+    def _add_to_lacking(self, entry: BatesEntry) -> None:
+        if entry.suffix == self._numbering.suffix:
+            (self._lacking.add_case if entry.kind == CASE else self._lacking.add_document)(entry)
 
     def _end_series(self) -> Iterator[Finding]:
         yield from self._end_cover()
         yield from self._ranges.end_series()
+        yield from self._lacking.end()
         for _ in self._waiting.drain() if self._spilled else ():
             pass
         self._start_series()

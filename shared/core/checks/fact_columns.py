@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.checks.facts import RowFacts
 from core.checks.findings import FactNames
+from core.checks.page_facts import PageRow
 from core.families.statements import split_range
 from core.load_file.field_mapping import get_id_field
 from core.load_file.grammar import ASCII_WHITESPACE
@@ -77,6 +78,16 @@ class FactColumns:
             return None
         parent = row.values.get("parent_control_number")
         return self.read_cells(row.source.line_no, row.control_number, parent, row.source.cells or ())
+
+    @property
+    def states_pages(self) -> bool:
+        """Whether the file has a column that says how many pages a document has: the end of its range, or a count."""
+        return self.bates_end is not None or self.page_count is not None
+
+    def read_pages(self, line: int, control_number: str, cells: Sequence[str]) -> PageRow:
+        """Return what a row with these cells states of the pages of its document."""
+        ends = (_read(cells, self.bates_begin), _read(cells, self.bates_end))
+        return PageRow(line, control_number, *ends, _read_pages(_read(cells, self.page_count)))
 
     def read_cells(self, line: int, control_number: str, parent: str | None, cells: Sequence[str]) -> RowFacts:
         """Return the facts of a row with these cells; its control number and parent are those that are imported."""

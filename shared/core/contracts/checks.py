@@ -69,6 +69,12 @@ class CheckResult(ResponseModel):
     )
     findings: list[CheckedCode] = Field(description="Every code that was found, with its number of findings.")
     report: str | None = Field(description="The URL of a CSV file of all findings; null until it is written.")
+    deficiencies: str | None = Field(
+        description="The URL of a CSV file: what the producing party has to send or correct; null until it is written."
+    )
+    deficiencies_text: str | None = Field(
+        description="The URL of the same as a text that can be sent; null until it is written."
+    )
     finished_at: datetime
 
 

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 from core.contracts.checks import CheckResult
 from core.contracts.common import FileName, Name, NextCursor, RequestModel, ResponseModel
 from core.contracts.import_options import SingleFileOptions
+from core.contracts.import_pages import PageCounts, PageReconciliation
 from core.contracts.paths import PathFigures, StoredPaths
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
@@ -172,6 +173,13 @@ class ReportUrls(ResponseModel):
     columns: str | None = Field(
         description="A CSV file: the field of every column, and why; null if an earlier version split the file."
     )
+    deficiencies: str | None = Field(
+        description="A CSV file: what the producing party has to send or correct, by what it would do; null if an "
+        "earlier version wrote the reports."
+    )
+    deficiencies_text: str | None = Field(
+        description="The same as a text that can be sent; null if an earlier version wrote the reports."
+    )
     expires_in_seconds: int
 
 
@@ -240,30 +248,6 @@ class FileFigures(ResponseModel):
     )
 
 
-class PageCounts(ResponseModel):
-    """What the chunks of an image load file had of pages, as far as they are done; the rows are its documents."""
-
-    lines_seen: int = Field(description="The lines of pages.")
-    imported: int = Field(description="The pages that documents got, or would get.")
-    rejected: int = Field(description="The lines of documents that were rejected.")
-    documents: int = Field(description="The documents that have the pages of the file.")
-    missing_images: int = Field(description="The pages of these documents whose image the volume lacks.")
-    declared: int = Field(description="The pages that these documents declare; documents without a count have none.")
-    listed: int = Field(description="The pages that these documents have by their lines.")
-    in_files: int | None = Field(
-        description="The pages in the image files of these documents, as far as they could be counted; null without "
-        "the option verifyImages."
-    )
-    unreadable_images: int | None = Field(
-        description="IMAGE_UNREADABLE: the pages of these documents whose image could not be opened; null without the "
-        "option verifyImages."
-    )
-    without_images: int | None = Field(
-        description="NO_IMAGES: documents of the volume's data file that have no pages; null until the import or check "
-        "has ended, and without a data file."
-    )
-
-
 class ImportDetails(ImportState):
     """An import with its columns, report files and, if it was checked, the result of the check."""
 
@@ -284,6 +268,10 @@ class ImportDetails(ImportState):
         "file is linked; null if none does. Import the volume that has the files to link them."
     )
     pages: PageCounts | None = Field(description="null unless the file is an image load file that was split.")
+    reconciliation: PageReconciliation | None = Field(
+        description="What the pages were compared with; null unless the file is an image load file whose import or "
+        "check has ended, and was run by this version."
+    )
     check: CheckResult | None = Field(description="null unless the file was checked; it stays when the import is run.")
     waits_for_undo_of: int | None = Field(
         description="An import of the same case that is being undone, while this one is splitting: no row is imported "

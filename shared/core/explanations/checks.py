@@ -102,6 +102,15 @@ FINDINGS: Mapping[str, Explanation] = {
         ),
         "find out whether they are one document; if so, correct the id: otherwise the import creates another one",
     ),
+    CheckCode.CASE_DOCUMENTS_NOT_IN_FILE: Explanation(
+        (
+            "documents of the case have numbers between the first and the last of the file, and no row has their id or "
+            "their first number: a replacement production that lacks documents; once for each prefix, with their "
+            "number and the first 20. A file with fewer documents than it would lack is a part of a production, and is "
+            "not reported"
+        ),
+        "if the file replaces an earlier production, ask the sender whether they were withdrawn",
+    ),
     CheckCode.DATE_FUTURE: Explanation(
         "a date is more than 14 hours after the check (a date without an offset can be of any time zone)",
         "compare it with the document",

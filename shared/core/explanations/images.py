@@ -116,4 +116,32 @@ IMAGE_WARNINGS: Mapping[str, Explanation] = {
         ("commands of an LFP other than `IM`, `BF`, `BM` and `BR` are not applied; the message counts them (line 0)"),
         "nothing, unless the message names commands that matter to you",
     ),
+    WarningCode.PAGES_MISSING: Explanation(
+        (
+            "numbers of the range that the data file states have no page, under this document or another one; once "
+            "for each document, with the numbers"
+        ),
+        "ask the sender for these pages, or for the right range",
+    ),
+    WarningCode.PAGE_OF_OTHER_DOCUMENT: Explanation(
+        (
+            "a page, or several that follow each other, is under a document, and the data file has its number in "
+            "another one: probably a document break is missing or in the wrong place"
+        ),
+        "ask the sender where the document ends; correct the document breaks or the ranges",
+    ),
+    WarningCode.PAGE_KEY_GAP: Explanation(
+        (
+            "a page key is under a document and in no range of the data file; or the keys of a document repeat a "
+            "number or go back; or, where no range is stated, leave numbers out"
+        ),
+        "ask the sender for the right range or the right page keys",
+    ),
+    WarningCode.PAGE_COUNT_DIFFERS: Explanation(
+        (
+            "the page count or the range of the data file, the page count or the lines of the image load file and, "
+            "as far as they were opened, the image files have different numbers of pages"
+        ),
+        "ask the sender which number is right; open the images with `verify_images`",
+    ),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -100,6 +101,13 @@ def count_pages(first: PageLine, lines: int) -> int:
     """
     is_one_file = lines == 1 and first.page_count and not first.path.lower().endswith(_SINGLE_PAGE)
     return first.page_count or 1 if is_one_file else lines
+
+
+def has_uncounted_file(pages: Sequence[ImagePage], declared_count: int | None) -> bool:
+    """Return whether one line without a page count names a whole file that can have several pages."""
+    if len(pages) != 1 or declared_count is not None or pages[0].page_in_file:
+        return False
+    return pages[0].file_type is not FileType.JPEG and not pages[0].path.lower().endswith(_SINGLE_PAGE)
 
 
 def check_page_count(declared: int | None, pages: int) -> tuple[DocumentWarning, ...]:

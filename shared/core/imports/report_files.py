@@ -42,6 +42,19 @@ def build_report_prefix(import_id: int, generation: int) -> str:
     return f"reports/{import_id}/{generation}/"
 
 
+class DeficiencyKeys(NamedTuple):
+    """The S3 keys of what a producing party has to send or correct, as a table and as a text."""
+
+    table: str
+    text: str
+
+
+def build_deficiency_keys(import_id: int, generation: int) -> DeficiencyKeys:
+    """Return the keys of the files with what a producing party has to send or correct."""
+    prefix = build_report_prefix(import_id, generation)
+    return DeficiencyKeys(f"{prefix}deficiencies.csv", f"{prefix}deficiencies.txt")
+
+
 def build_findings_key(import_id: int, generation: int) -> str:
     """Return the key of the file with the findings of a check."""
     return f"{build_report_prefix(import_id, generation)}findings.csv"

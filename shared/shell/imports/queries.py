@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import text
 
 from core.caller import Caller
+from core.contracts.import_pages import PageReconciliation
 from core.contracts.import_rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
 from core.contracts.imports import (
     MAX_LISTED_COLUMNS,
@@ -26,19 +27,21 @@ from core.contracts.imports import (
     ReportUrls,
 )
 from core.imports.column_report import describe_columns
-from core.imports.report_files import build_report_keys
+from core.imports.report_files import build_deficiency_keys, build_report_keys
 from core.load_file.layout import Layout
 from core.pagination import MAX_NUMBER, decode_cursor, paginate
 from core.statuses import ImportStatus
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
 from shell.exhibits.cases import WALL_CASES, get_case_id, wall_values
+from shell.imports.pages.queries import read_reconciliation
 from shell.imports.profiles import suggest_profiles
 from shell.imports.state.access import require_import
 from shell.imports.state.check_summary import describe_check
 from shell.imports.state.import_states import COLUMNS, SOURCE, build_states, read_import
 from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
+from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volume_files.figures import FoundFiles, read_found_files, read_page_figures
 
@@ -92,7 +95,8 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
     """
     state, layout, suggested, check, undone, found = _load_import(caller, import_id)
     columns = _build_columns(layout)
-    urls = _report_urls(state, has_columns=columns is not None)
+    deficiencies, reconciliation = _load_files_for_sender(import_id)
+    urls = _report_urls(state, deficiencies, has_columns=columns is not None)
     checked = describe_check(check)
     return ImportDetails(
         **dict(state),
@@ -103,6 +107,7 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
         files=found.files,
         stored_paths=found.stored_paths,
         pages=read_page_figures(import_id) if layout and layout.image_format else None,
+        reconciliation=reconciliation,
         check=checked,
         waits_for_undo_of=undone,
     )
@@ -123,6 +128,14 @@ def _load_import(
         return state, layout, suggested, checked, undone, found
 
 
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _load_files_for_sender(import_id: int) -> tuple[int, PageReconciliation | None]:
+    """Return the generation whose reports list deficiencies, and the reconciliation, of an import that was found."""
+    with session() as reading:
+        import_record = reading.get_one(Imports, import_id)
+        return import_record.deficiencies_generation, read_reconciliation(reading, import_id)
+
+
 def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:
     """Return the first columns; None if the file is not split, or was split by a version that kept no reasons."""
     described = describe_columns(layout, MAX_LISTED_COLUMNS) if layout else []
@@ -137,14 +150,24 @@ def _cut(name: str | None) -> str | None:
     return name and name[:255]
 
 
-def _report_urls(state: ImportState, *, has_columns: bool) -> ReportUrls | None:
+def _report_urls(state: ImportState, deficiencies: int, *, has_columns: bool) -> ReportUrls | None:
     if not state.reports_generation:
         return None
     config = settings()
     keys = build_report_keys(state.id, state.file_name, state.reports_generation)
     urls = {name: presign_get(config.bucket, key) for name, key in keys._asdict().items()}
     columns = urls.pop("columns")
-    return ReportUrls(**urls, columns=columns if has_columns else None, expires_in_seconds=config.upload_url_seconds)
+    table, text_url = (
+        presign_get(config.bucket, key) if deficiencies == state.reports_generation else None
+        for key in build_deficiency_keys(state.id, state.reports_generation)
+    )
+    return ReportUrls(
+        **urls,
+        columns=columns if has_columns else None,
+        deficiencies=table,
+        deficiencies_text=text_url,
+        expires_in_seconds=config.upload_url_seconds,
+    )
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -63,6 +63,11 @@ class ImportChecks(Base):
     report_written: Mapped[int] = mapped_column(
         SmallInteger, server_default="0", comment="1 once the CSV file of the findings is written"
     )
+    deficiencies_generation: Mapped[int] = mapped_column(
+        Integer,
+        server_default="0",
+        comment="The generation whose reports have a list for the producing party; 0 for none",
+    )
     finished_at: Mapped[datetime | None] = mapped_column(
         Timestamp, comment="When the check was finished (UTC); NULL before"
     )

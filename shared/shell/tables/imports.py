@@ -133,6 +133,11 @@ class Imports(Base):
     reports_generation: Mapped[int] = mapped_column(
         Integer, server_default="0", comment="The generation whose report files were written; 0 for none"
     )
+    deficiencies_generation: Mapped[int] = mapped_column(
+        Integer,
+        server_default="0",
+        comment="The generation whose reports have a list for the producing party; 0 for none",
+    )
     started_at: Mapped[datetime] = mapped_column(
         Timestamp, server_default=NOW, comment="When the import was created or last retried (UTC)"
     )

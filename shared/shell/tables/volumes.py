@@ -216,3 +216,32 @@ class ImportChunkFiles(Base):
     paths: Mapped[str | None] = mapped_column(
         MEDIUMTEXT, comment="How its paths were found, by rule with an example, as JSON; NULL if it names none"
     )
+    pages: Mapped[bytes | None] = mapped_column(
+        MEDIUMBLOB, comment="What its rows state or its documents have of pages, compressed; NULL if it states none"
+    )
+
+
+class PageReconciliations(Base):
+    """The comparison of the pages of an image load file with what its data file states.
+
+    Its findings are warnings of the import.
+
+    Guaranteed: the attempt that is finished is the one whose findings are there.
+    """
+
+    __tablename__ = "page_reconciliations"
+
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import of the image load file, imports.id"
+    )
+    attempt: Mapped[int] = mapped_column(Integer, server_default="0", comment="Attempts that have begun")
+    generation: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="The generation of the import that was compared; 0 before"
+    )
+    compared: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT, comment="The imports that it was compared with, and the generation of each, as JSON; NULL before"
+    )
+    findings: Mapped[int] = mapped_column(BigInteger, server_default="0", comment="The number of findings")
+    finished_at: Mapped[datetime | None] = mapped_column(
+        Timestamp, comment="When it was finished (UTC); NULL before, and while it is repeated"
+    )

@@ -14,7 +14,7 @@ from core.volumes.referenced import ReferencedFiles
 from shell.db.bulk_insert import insert_new
 from shell.tables.chunks import ImportChunks
 
-_COUNT_COLUMNS = ("import_id", "chunk_no", "counts", "referenced", "documents", "paths")
+_COUNT_COLUMNS = ("import_id", "chunk_no", "counts", "referenced", "documents", "paths", "pages")
 _DELETE_COUNTS = text("DELETE FROM import_chunk_files WHERE import_id = :import_id AND chunk_no = :chunk_no")
 _UNLINK = text(
     "DELETE FROM exhibit_files WHERE import_id = :import_id AND line_no BETWEEN :first_line AND :last_line "
@@ -28,17 +28,20 @@ def store_counts(
     counts: Mapping[str, int],
     file_numbers: Iterable[int],
     documents: Iterable[NamedDocument] | None = None,
+    *,
     paths: PathTally | None = None,
+    pages: bytes | None = None,
 ) -> None:
     """Write what a chunk counted, and which files and documents it names, in place of what its check wrote.
 
-    `documents` are None unless load files of the volume are compared. `paths` is how its paths were found.
+    `documents` are None unless load files of the volume are compared. `paths` is how its paths were found. `pages` are
+    the facts of the reconciliation of pages (`core.checks.page_facts`), None for a file that states none.
     """
     transaction.execute(_DELETE_COUNTS, {"import_id": chunk.import_id, "chunk_no": chunk.chunk_no})
     named = ReferencedFiles(file_numbers).to_bytes()
     packed = None if documents is None else pack_documents(documents)
     tally = paths and paths.to_json()
-    counted = (chunk.import_id, chunk.chunk_no, json.dumps(counts, sort_keys=True), named, packed, tally)
+    counted = (chunk.import_id, chunk.chunk_no, json.dumps(counts, sort_keys=True), named, packed, tally, pages)
     insert_new(transaction, "import_chunk_files", _COUNT_COLUMNS, [counted])
 
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from sqlalchemy import RowMapping, TextClause, text
 from sqlalchemy.orm import Session
 
-from core.contracts.imports import FileFigures, PageCounts, UncomparedHashes
+from core.contracts.import_pages import PageCounts
+from core.contracts.imports import FileFigures, UncomparedHashes
 from core.contracts.paths import StoredPaths
 from core.volumes.hashes import list_uncompared
 from shell.db.session import session

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 # What a check finds and an import does not look for.
-OF_CHECKS_ALONE = ("BATES_", "PARENT_", "FAMILY_", "NATIVE_", "DATE_", "NAME_SIMILAR", "ID_SIMILAR")
+OF_CHECKS_ALONE = ("BATES_", "PARENT_", "FAMILY_", "NATIVE_", "DATE_", "NAME_SIMILAR", "ID_SIMILAR", "CASE_")
 # Findings of the end of a check are numbered from a multiple of it, by the attempt that found them.
 PER_ATTEMPT = 10**12
 COUNTS = {"wouldImport": "imported", "unchanged": "unchanged", "wouldReject": "rejected"}

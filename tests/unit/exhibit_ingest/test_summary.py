@@ -92,6 +92,8 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
             "options": "/r/options.json",
             "columns": None,
             "unreferenced": None,
+            "deficiencies": None,
+            "deficiencies_text": None,
         },
     }
     assert second.keys() == first.keys()

@@ -22,6 +22,7 @@ DETAILS = {
         r"has numbers of line (\d+),|covers the ranges of (\d+) other documents, from line (\d+) with"
     ),
     CheckCode.BATES_OVERLAP_CASE: re.compile(r"document (.*) of the case"),
+    CheckCode.CASE_DOCUMENTS_NOT_IN_FILE: re.compile(r"the case has ([\d,]+) documents with numbers between"),
     CheckCode.FAMILY_GAP: re.compile(r"(\d+) missing in the family range .*: (\S+(?: to \S+)?), "),
     CheckCode.PARENT_CYCLE: re.compile(r"lines ([\d, ]+) are"),
     CheckCode.NATIVE_DUPLICATE: re.compile(r": (\d+) documents .*: lines ([\d, ]+)"),
@@ -275,8 +276,7 @@ def match(found: Iterable[Finding], expected: Counter[Found]) -> tuple[Counter[F
     """
     shared = {each[1:3]: each for each in expected if each[0] is CheckCode.BATES_OVERLAP_CASE}
     actual: Counter[Found] = Counter()
-    for finding in found:
-        each = identify(finding)
+    for each in map(identify, found):
         entry = shared.get(each[1:3])
         actual[entry if entry and each[0] is entry[0] and each[3] in entry[3] else each] += 1
     return actual - expected, expected - actual

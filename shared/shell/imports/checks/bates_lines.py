@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from core.checks.bates import BatesRange
 from core.checks.bates_entry import BatesEntry
 from core.checks.facts import CELL_END
-from shell.imports.checks.external_sort import ExternalSort
+from shell.utils.external_sort import ExternalSort
 
 # A number is written after a character for its number of digits, so that texts are in the order of the numbers.
 _LENGTHS = tuple(chr(48 + length) for length in range(256))

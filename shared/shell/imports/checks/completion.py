@@ -23,6 +23,7 @@ from core.statuses import ImportStatus
 from core.volumes.path_tally import PathTally
 from shell.db.session import session
 from shell.imports.checks.end_findings import EndFinding, EndFindings
+from shell.imports.pages.reopening import reopen_images
 from shell.imports.state.completion_lock import check_completing, lock_completing
 from shell.imports.state.dependents import release_dependents
 from shell.imports.state.findings import FindingRow, build_finding, delete_facts, write_findings
@@ -94,7 +95,7 @@ def complete_check(import_id: int, generation: int) -> bool:
     try:
         check_completing(import_record, generation, ImportStatus.CHECKING)
         end = _begin_attempt(EndOfCheck(import_record, generation))
-        found = EndFindings(import_record)
+        found = EndFindings(import_record, generation)
         _write(end, found.find())
         _finish(end, found, unite_paths(import_record))
     except ImportNotRunningError as stopped:
@@ -158,6 +159,8 @@ def _finish(end: EndOfCheck, found: EndFindings, paths: PathTally | None) -> boo
         if found.without_images is not None:
             store_whole_counts(transaction, import_record.id, without_images=found.without_images, **pages)
         store_paths(transaction, import_record.id, paths)
+        if found.reconciled is not None:
+            found.reconciled.store_check(transaction)
         summaries = list(_summarize(transaction, end))
         counts["warnings"] = sum(each.count for each in summaries if each.severity is Severity.WARNING)
         names = {kind: found.new_names.get(kind, 0) for kind in ("custodians", "tags")}
@@ -168,6 +171,7 @@ def _finish(end: EndOfCheck, found: EndFindings, paths: PathTally | None) -> boo
         event = import_checked(import_record.id, import_record.tenant_id, end.generation, counts)
         append_events(transaction, [event])
         release_dependents(transaction, import_record.id)
+        reopen_images(transaction, import_record.id, end.generation)
     return True
 
 

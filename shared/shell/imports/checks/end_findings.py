@@ -33,6 +33,8 @@ from shell.imports.checks.names import add_names, list_names, resolve_merged
 from shell.imports.checks.similar_names import find_similar_names
 from shell.imports.completing.spelling_index import SpellingIndex, spelling_index
 from shell.imports.completing.spellings import describe_merged
+from shell.imports.pages.reconciliation import Reconciled, find_findings
+from shell.imports.pages.sources import find_sources
 from shell.imports.state.findings import read_facts
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -69,11 +71,12 @@ class EndFindings:
 
     `new_names` are counted by kind. `refused` are the counts of documents of an image load file that their chunks have
     accepted and an import would not: nothing has the key, or several documents. `without_images` are those that the
-    data file has and the image load file lacks, None unless two load files were compared.
+    data file has and the image load file lacks, None unless two load files were compared. `reconciled` says what the
+    pages of an image load file were compared with.
     """
 
-    def __init__(self, import_record: Imports) -> None:
-        self._import = import_record
+    def __init__(self, import_record: Imports, generation: int) -> None:
+        self._import, self._generation = import_record, generation
         self.new_names: dict[str, int] = {}
         self.updates = Updates()
         self._columns: ColumnFacts = {}
@@ -81,14 +84,17 @@ class EndFindings:
         self.refused = Counter[str]()
         self.without_images: int | None = None
         self._has_claims = False
+        self.reconciled: Reconciled | None = None
 
     def find(self) -> Iterator[EndFinding]:
         """Yield all findings, always in the same order if the case stays the same."""
         layout = Layout.from_json(self._import.layout or "{}")
         if layout.image_format is None:
             yield from self._find_in_rows(layout)
-        elif self._import.after_import_id is not None and self._import.volume_id is not None:
-            yield from self._compare_load_files(layout.image_key)
+        else:
+            if self._import.after_import_id is not None and self._import.volume_id is not None:
+                yield from self._compare_load_files(layout.image_key)
+            yield from self._reconcile_pages()
         yield from self._list_file_warnings()
 
     def _compare_load_files(self, image_key: str | None) -> Iterator[EndFinding]:
@@ -107,6 +113,15 @@ class EndFindings:
             for line_no, _, key, *_ in compared.list_without_images():
                 self.without_images += 1
                 yield EndFinding(WarningCode.NO_IMAGES.value, 0, None, describe_without_images(line_no), key)
+
+    def _reconcile_pages(self) -> Iterator[EndFinding]:
+        """Compare the pages with what the data file states, by the facts that an import has."""
+        sources, found = find_sources(self._import), 0
+        with find_findings(self._import, sources) as findings:
+            for each in findings:
+                found += 1
+                yield EndFinding(each.code.value, each.line, None, each.message, each.document)
+        self.reconciled = Reconciled(self._import.id, self._generation, 0, sources, found)
 
     def _find_in_rows(self, layout: Layout) -> Iterator[EndFinding]:
         with (

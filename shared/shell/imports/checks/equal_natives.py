@@ -8,8 +8,8 @@ from itertools import chain
 from core.checks.facts import CELL_END
 from core.checks.findings import MAX_LISTED, FactNames, Finding, list_lines, warn
 from core.codes import CheckCode
-from shell.imports.checks.external_sort import ExternalSort
 from shell.imports.checks.row_index import RowIndex
+from shell.utils.external_sort import ExternalSort
 
 
 def find_equal_natives(natives: ExternalSort, index: RowIndex, names: FactNames) -> Iterator[Finding]:

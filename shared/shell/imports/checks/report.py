@@ -14,6 +14,7 @@ from core.imports.check_summary import FINDINGS_PER_ATTEMPT, Severity, map_sever
 from core.imports.report_files import build_findings_key
 from shell.aws.s3 import write_stream
 from shell.db.session import session
+from shell.imports.completing.deficiencies import write_deficiencies
 from shell.observability import logger
 from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
@@ -30,7 +31,7 @@ _PAGE = text(
     "ORDER BY code, line_no, seq LIMIT :page"
 )
 _MARK_WRITTEN = text(
-    "UPDATE import_checks SET report_written = 1 "
+    "UPDATE import_checks SET report_written = 1, deficiencies_generation = :generation "
     "WHERE import_id = :import_id AND generation = :generation AND finished_at IS NOT NULL"
 )
 
@@ -41,16 +42,18 @@ def write_check_report(message: ImportCheckedMessage) -> None:
     found = _find_check(import_id, generation)
     if found is None:
         return
-    bucket, attempt, severities = found
+    import_record, attempt, severities = found
     lines = format_csv(HEADER, _list_findings(import_id, attempt, severities))
-    write_stream(bucket, build_findings_key(import_id, generation), lines, "text/csv; charset=utf-8")
+    key = build_findings_key(import_id, generation)
+    write_stream(import_record.bucket, key, lines, "text/csv; charset=utf-8")
+    write_deficiencies(import_record, generation)
     _mark_written(import_id, generation)
     logger.info("findings written", extra={"import_id": import_id, "generation": generation})
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _find_check(import_id: int, generation: int) -> tuple[str, int, dict[str, Severity]] | None:
-    """Return the import's bucket, the attempt that ended its check, and the severity of each code.
+def _find_check(import_id: int, generation: int) -> tuple[Imports, int, dict[str, Severity]] | None:
+    """Return the import, the attempt that ended its check, and the severity of each code.
 
     None if the file is written, or the message obsolete.
     """
@@ -60,7 +63,7 @@ def _find_check(import_id: int, generation: int) -> tuple[str, int, dict[str, Se
             return None
         if check.report_written:
             return None
-        return import_record.bucket, check.finished_attempt, map_severities(check.findings)
+        return import_record, check.finished_attempt, map_severities(check.findings)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -12,8 +12,8 @@ from core.checks.families import describe_outside, find_position, is_outside, re
 from core.checks.findings import FactNames, Finding
 from core.checks.limits import Limits
 from shell.imports.checks.bates_lines import format_entry
-from shell.imports.checks.external_sort import ExternalSort
 from shell.imports.checks.row_index import RowIndex
+from shell.utils.external_sort import ExternalSort
 
 # Of the lines of one control number: the exhibit of the case, its other ranges, the row of the file, the rows that name
 # it as parent.

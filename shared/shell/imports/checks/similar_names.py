@@ -11,7 +11,7 @@ from core.checks.findings import MAX_LISTED, Finding, warn
 from core.checks.limits import DEFAULT_LIMITS, Limits
 from core.checks.names import fold_person, fold_tag
 from core.codes import CheckCode
-from shell.imports.checks.external_sort import ExternalSort
+from shell.utils.external_sort import ExternalSort
 
 CUSTODIANS, TAGS = "custodians", "tags"
 _FOLD = {CUSTODIANS: fold_person, TAGS: fold_tag}

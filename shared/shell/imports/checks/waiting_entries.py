@@ -10,7 +10,7 @@ from core.checks.family_ranges import FamilyRanges
 from core.checks.findings import FactNames, Finding
 from core.checks.limits import Limits
 from shell.imports.checks.bates_lines import format_again, format_member, parse_entry, parse_member
-from shell.imports.checks.external_sort import ExternalSort
+from shell.utils.external_sort import ExternalSort
 
 
 class WaitingEntries:

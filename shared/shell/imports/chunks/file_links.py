@@ -24,6 +24,7 @@ from core.volumes.path_guesses import NamedPath
 from core.volumes.path_tally import PathTally
 from shell.db.bulk_insert import insert_new
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.imports.chunks.page_rows import pack_page_rows
 from shell.imports.chunks.results import RowResults
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
@@ -142,8 +143,9 @@ def write_counts(
     # The image load file that waits for this import is compared with its rows.
     is_compared = transaction.execute(_IS_COMPARED, {"import_id": chunk.import_id}).first() is not None
     documents = [*(_list_documents(layout, results) if is_compared else ()), *_list_rejected(layout, results, files)]
-    tally = _tally_paths(results, files)
-    store_counts(transaction, chunk, counts, numbers, documents if documents or is_compared else None, tally)
+    named = documents if documents or is_compared else None
+    tally, pages = _tally_paths(results, files), pack_page_rows(layout, results)
+    store_counts(transaction, chunk, counts, numbers, named, paths=tally, pages=pages)
 
 
 def _tally_paths(results: RowResults, files: Mapping[int, RowFiles]) -> PathTally:

@@ -26,6 +26,8 @@ from shell.imports.completing.check_comparison import compare_with_check
 from shell.imports.completing.column_warnings import find_column_warnings, store_column_warnings
 from shell.imports.completing.spellings import resolve_spellings
 from shell.imports.completing.unread_families import Unread, find_unread, store_unread
+from shell.imports.pages.reconciliation import Reconciled, reconcile_pages
+from shell.imports.pages.reopening import reopen_images
 from shell.imports.state.completion_lock import check_completing, lock_completing
 from shell.imports.state.dependents import block_dependents, release_dependents
 from shell.imports.state.progress import sum_chunks, sum_imported
@@ -69,7 +71,7 @@ def complete_import(import_id: int, generation: int) -> None:
             _delete_unused(kind, import_id, generation)
         for found in list_pages_of_rejected_rows(import_record):
             _rename_rejections(import_record.id, generation, found)
-        _finish(import_record, generation, _find_all(import_record))
+        _finish(import_record, generation, _find_all(import_record, generation))
     except ImportNotRunningError as stopped:
         logger.info("import not completed", extra={"import_id": import_id, "status": stopped.status})
         return
@@ -119,11 +121,13 @@ class _Found(NamedTuple):
     columns: Sequence[ColumnWarning]
     paths: PathTally | None
     unread: Unread | None
+    reconciled: Reconciled | None
 
 
-def _find_all(import_record: Imports) -> _Found:
+def _find_all(import_record: Imports, generation: int) -> _Found:
     without_images, columns = find_without_images(import_record), find_column_warnings(import_record)
-    return _Found(without_images, columns, unite_paths(import_record), find_unread(import_record))
+    paths, unread = unite_paths(import_record), find_unread(import_record)
+    return _Found(without_images, columns, paths, unread, reconcile_pages(import_record, generation))
 
 
 @retry_on_db_conflict(resolve=_has_ended)
@@ -131,6 +135,8 @@ def _finish(import_record: Imports, generation: int, found: _Found) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
         lock_completing(transaction, import_record.id, generation)
+        if found.reconciled is not None:
+            found.reconciled.store(transaction)
         if found.without_images is not None:
             store_without_images(transaction, import_record.id, found.without_images)
         store_column_warnings(transaction, import_record.id, found.columns)
@@ -147,6 +153,7 @@ def _finish(import_record: Imports, generation: int, found: _Found) -> bool:
         completed = import_completed(import_record.id, import_record.tenant_id, status.value, generation, counts)
         append_events(transaction, [completed])
         release_dependents(transaction, import_record.id)
+        reopen_images(transaction, import_record.id, generation)
     return True
 
 

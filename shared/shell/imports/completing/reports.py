@@ -20,6 +20,7 @@ from core.imports.report_files import build_reload_options, build_report_keys
 from core.load_file.layout import Layout
 from shell.aws.s3 import write_stream
 from shell.db.session import session
+from shell.imports.completing.deficiencies import write_deficiencies
 from shell.imports.completing.error_file import format_rejected_rows
 from shell.observability import logger
 from shell.tables.imports import Imports
@@ -48,7 +49,7 @@ _WARNINGS = text(
 )
 _MARK_WRITTEN = text(
     # Files that were written while the import was retried belong to neither generation.
-    "UPDATE imports SET reports_generation = :generation "
+    "UPDATE imports SET reports_generation = :generation, deficiencies_generation = :generation "
     "WHERE id = :import_id AND reports_generation < :generation AND generation = :generation"
 )
 
@@ -89,6 +90,7 @@ def write_report(message: ImportEndedMessage) -> None:
     except FileRefusedError as gone:
         # The source version was deleted. The lines and errors are still useful without the rows.
         logger.error("no rejected-rows file", extra={"import_id": import_id, "code": gone.code})
+    write_deficiencies(import_record, generation)
     _mark_written(import_id, generation)
     logger.info("reports written", extra={"import_id": import_id, "generation": generation})
 

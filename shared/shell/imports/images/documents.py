@@ -40,8 +40,9 @@ class ReadDocument:
     """A document with the file of each page, all None without a volume; `error` is why it is rejected as a whole.
 
     `missing` is the number of pages whose image the volume lacks, `unreadable` of those whose image cannot be opened;
-    `frames` are the pages in the images, as far as they were counted. `same_as` is the page set of another volume that
-    the case has for the document, if it is known to have the same pages.
+    `frames` are the pages in the images, as far as they were counted; `counted` is their number if all were, None
+    otherwise. `same_as` is the page set of another volume that the case has for the document, if it is known to have
+    the same pages.
     """
 
     document: ImageDocument
@@ -51,6 +52,7 @@ class ReadDocument:
     missing: int = 0
     unreadable: int = 0
     frames: int = 0
+    counted: int | None = None
     same_as: int | None = None
 
     @property
@@ -61,14 +63,23 @@ class ReadDocument:
 
 
 class DocumentReader:
-    """Reads the documents of one chunk; `images` is None without a volume, `pages` if they are not counted."""
+    """Reads the documents of one chunk; `images` is None without a volume, `pages` if they are not counted.
+
+    `opened` are the pages of files that were opened without a request, because no line counts them.
+    """
 
     def __init__(
-        self, layout: Layout, kind: ImageFileKind, images: NamedFiles | None, pages: PageCounts | None
+        self,
+        layout: Layout,
+        kind: ImageFileKind,
+        images: NamedFiles | None,
+        pages: PageCounts | None,
+        opened: PageCounts | None = None,
     ) -> None:
         self._rejects = layout.files.missing_files is MissingFiles.REJECT
         self._column, self._images, self._limits = _PATH_COLUMNS[kind], images, column_limits("pages")
-        self._pages, self._any_number = pages, layout.any_number
+        self._pages, self._opened = pages, opened if pages is None else pages
+        self._any_number = layout.any_number
 
     def read(self, document: ImageDocument, first_line: int | None) -> ReadDocument:
         """Return the document with its files, or why it is rejected; `first_line` has the same key."""
@@ -82,9 +93,17 @@ class DocumentReader:
         read = ReadDocument(document, found, warnings=warnings)
         if self._images is not None:
             self._check_images(read, files)
+        read.counted = self._count(read)
         if self._pages is not None:
             self._compare_pages(read, self._pages)
         return read
+
+    def _count(self, read: ReadDocument) -> int | None:
+        """Return the pages in the images of a document, None unless all of them were counted."""
+        opened = self._opened or {}
+        counts = [opened.get(file.id) if file else None for file in dict.fromkeys(read.files)]
+        known = [count for count in counts if count]
+        return sum(known) if known and len(known) == len(counts) else None
 
     def _find_file(self, page: ImagePage) -> _Image:
         named = None if self._images is None else self._images[NamedPath(page.path, page.volume)]

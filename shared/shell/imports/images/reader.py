@@ -20,6 +20,7 @@ from shell.db.session import session
 from shell.imports.chunks.chunk_source import LoadedChunk, build_miscount, read_bytes, read_part
 from shell.imports.images.documents import DocumentReader, ReadDocument
 from shell.imports.images.image_pages import count_images
+from shell.imports.images.page_facts import select_uncounted
 from shell.imports.splitting.image_split import NOT_READ
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
@@ -53,8 +54,10 @@ def read_page_documents(loaded: LoadedChunk) -> ImageChunk:
     if len(documents) != chunk.row_count:
         raise build_miscount(len(documents), chunk)
     images = _find_images(import_record, layout, documents)
-    pages = count_images(import_record, images) if images and layout.files.verify_images else None
-    reader = DocumentReader(layout, kind, images, pages)
+    verifies = layout.files.verify_images
+    named = (images if verifies else select_uncounted(documents, images)) if images else {}
+    pages = count_images(import_record, named) if named else None
+    reader = DocumentReader(layout, kind, images, pages if verifies else None, pages)
     read = [reader.read(document, first_lines.get(document.line_no)) for document in documents]
     return ImageChunk(import_record, chunk, layout, read, images)
 

@@ -22,6 +22,7 @@ from shell.imports.chunks.results import write_unchanged
 from shell.imports.chunks.writer import WriteResult, emit_row_counts, find_result
 from shell.imports.images.decisions import ImageResults, Target, decide
 from shell.imports.images.identical import mark_identical
+from shell.imports.images.page_facts import pack_page_facts
 from shell.imports.images.page_store import insert_pages, set_page_sets
 from shell.imports.images.reader import ImageChunk
 from shell.imports.images.results import (
@@ -113,4 +114,5 @@ def _store_counts(transaction: Session, images: ImageChunk, results: ImageResult
     is_compared = is_check and images.import_record.after_import_id is not None
     documents = list_documents(images, results) if is_compared else None
     counts, tally = count_pages(images, results), tally_paths(images, results)
-    store_counts(transaction, images.chunk, counts, named, documents, tally)
+    pages = pack_page_facts(images.documents)
+    store_counts(transaction, images.chunk, counts, named, documents, paths=tally, pages=pages)

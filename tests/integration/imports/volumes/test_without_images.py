@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
-import start_import
 from shell.imports.completing.completion import complete_import
 from shell.imports.queries import get_import
 from tests.integration.imports.import_requests import CALLER
-from tests.support.application.driver import Message, World, call, complete_imports, request_messages
+from tests.support.application.driver import World
 from tests.support.imports.image_load_files import counted, found, opt, results
+from tests.support.volumes.paired_imports import DAT_PATH, OPT_PATH, announce, finish
 from tests.support.volumes.volume_imports import import_volume, put_volume
 
-DAT_PATH, OPT_PATH = "DATA/load.csv", "DATA/images.opt"
 LINE = (
     "Line {} of the data file: the document has no pages in the image load file. Ask the sender whether it has images."
 )
@@ -26,44 +23,6 @@ def data_file(*numbers: str) -> bytes:
     """A data file whose begin Bates numbers differ from its control numbers."""
     rows = "".join(f"{number},N-{number},{'' if 'bad' in number else '01/02/2020'}\r\n" for number in numbers)
     return f"Control Number,Bates Begin,Document Date\r\n{rows}".encode()
-
-
-def announce(world: World, files: dict[str, bytes], *, check: bool = False) -> tuple[int, int]:
-    """The imports of both load files of a volume, as it creates them; the images wait."""
-    volume = put_volume(world, files)
-    ids: list[int] = []
-    for path, kind, status in ((DAT_PATH, "rows", "splitting"), (OPT_PATH, "images", "waiting")):
-        world.query(
-            "INSERT INTO imports (tenant_id, case_id, user_id, bucket, object_key, version_id, etag, size, file_name, "
-            "volume_id, options, upload_key, status, phase, kind, after_import_id) SELECT v.tenant_id, v.case_id, "
-            "v.user_id, :bucket, CONCAT(v.prefix, f.path), f.version_id, f.etag, f.size, f.path, v.id, '{}', "
-            "UNHEX(SHA2(UUID(), 256)), :status, :phase, :kind, :after FROM volumes v "
-            "JOIN volume_files f ON f.volume_id = v.id WHERE v.id = :volume AND f.path = :path",
-            bucket=world.bucket,
-            volume=volume,
-            path=path,
-            kind=kind,
-            status=status,
-            phase="check" if check else "import",
-            after=ids[0] if ids else None,
-        )
-        ids.append(int(world.query("SELECT MAX(id) FROM imports")[0][0]))
-    return ids[0], ids[1]
-
-
-def finish(world: World, rows: int, shuffled: int | None = None) -> None:
-    """Import the rows, then the images that wait for them, their chunks in any order."""
-    messages: list[Message] = [{"import_id": rows, "generation": 1}]
-    while messages:
-        for message in messages:
-            assert call(start_import.lambda_handler, message)
-        chunks = world.chunk_messages()
-        if shuffled is not None:
-            random.Random(shuffled).shuffle(chunks)
-        for chunk in chunks:
-            assert world.import_chunk(chunk)
-        complete_imports()
-        messages = request_messages()
 
 
 def page_figures(import_id: int) -> dict[str, int]:

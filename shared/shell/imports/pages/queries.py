@@ -1,0 +1,41 @@
+"""Read for the API what the pages of an import were compared with."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from core.contracts.import_pages import ComparedImport, PageReconciliation
+from core.statuses import ImportStatus
+from shell.imports.pages.sources import Source, read_sources
+from shell.tables.imports import Imports
+from shell.tables.volumes import PageReconciliations
+from shell.utils.db_helpers import is_in
+
+_ENDED_WELL = (ImportStatus.COMPLETED, ImportStatus.COMPLETED_WITH_REJECTIONS, ImportStatus.CHECKED)
+
+
+def read_reconciliation(reading: Session, import_id: int) -> PageReconciliation | None:
+    """Return the reconciliation of an import that the caller may see; None before it has ended."""
+    found = reading.get(PageReconciliations, import_id)
+    if found is None or found.finished_at is None:
+        return None
+    sources = read_sources(found.compared)
+    everything = [*sources, Source(import_id, found.generation, "")]
+    return PageReconciliation(
+        is_current=_are_current(reading, everything),
+        generation=found.generation,
+        compared=[ComparedImport(import_id=each.import_id, generation=each.generation) for each in sources],
+        findings=found.findings,
+        finished_at=found.finished_at.replace(tzinfo=UTC),
+    )
+
+
+def _are_current(reading: Session, sources: list[Source]) -> bool:
+    """Return whether all imports have ended well in these generations, and were not undone."""
+    ids = [each.import_id for each in sources]
+    rows = reading.execute(select(Imports.id, Imports.generation, Imports.status).where(is_in(Imports.id, ids)))
+    current = {row.id: row.generation for row in rows if row.status in _ENDED_WELL}
+    return all(current.get(each.import_id) == each.generation for each in sources)

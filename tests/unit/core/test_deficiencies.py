@@ -1,0 +1,69 @@
+"""Every code is something for the producing party or not, and what it reads is in its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.checks.deficiencies import (
+    DEFICIENT,
+    HEADINGS,
+    LISTED_IN_TEXT,
+    NOT_DEFICIENT,
+    Deficiency,
+    Request,
+    describe_deficiency,
+    format_text,
+)
+from core.codes import CheckCode, Rejection, VolumeCode, WarningCode
+
+CODES = [*Rejection, *WarningCode, *CheckCode, *VolumeCode]
+
+
+def describe(code: str, message: str = "") -> Deficiency | None:
+    return describe_deficiency("a.dat", code, 7, message, document="A-1", column="Date", value="x" * 300)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_is_decided(code: str) -> None:
+    assert (code in DEFICIENT) != (code in NOT_DEFICIENT)
+    assert (describe(code, "Line 7: it is so. Do this.") is None) == (code in NOT_DEFICIENT)
+
+
+def test_every_request_has_a_heading() -> None:
+    assert set(HEADINGS) == set(Request) == set(DEFICIENT.values())
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "detail"),
+    [
+        ("PAGES_MISSING", "Line 7: the file is. Missing: A1. Ask the sender for it.", "The file is. Missing: A1."),
+        ("BATES_GAP", "Line 7: 2 missing: A4 to A5, after line 6. Look first.", "2 missing: A4 to A5, after line 6."),
+        ("INVALID_DATE", "Not a date (read as MDY)", "The value is not a date."),
+    ],
+)
+def test_the_detail_is_what_was_stated_and_found(code: str, message: str, detail: str) -> None:
+    found = describe(code, message)
+    assert found is not None
+    assert found.detail == detail
+    assert found.value == f"{'x' * 200} (cut)"
+
+
+def test_the_text_lists_each_request_once_and_says_how_much_it_leaves_out() -> None:
+    first = Deficiency(Request.SEND_PAGES, "a.opt", 1, "A-1", "", "", "Page\nmissing.")
+    pages = [first, *(first._replace(line=line, document=f"A-{line}") for line in range(2, 203))]
+    rows = [Deficiency(Request.RESEND_ROWS, "a.dat", 0, "", "Date", "31/31", "The row is wrong.")]
+    counts = {Request.SEND_PAGES: 202, Request.RESEND_ROWS: 1}
+    lines = list(format_text("VOL001", counts, [*pages, *rows]))
+    assert lines[:4] == [
+        "Deficiencies of VOL001",
+        "",
+        "Send the pages that are missing, or cannot be opened (202):",
+        "  - A-1 (a.opt, line 1): Page missing.",
+    ]
+    assert lines[LISTED_IN_TEXT + 3] == "  - and 2 more; deficiencies.csv has all"
+    assert lines[-3:] == [
+        "Send these rows again, corrected (1):",
+        "  - (a.dat, column Date): The row is wrong. [31/31]",
+        "",
+    ]
+    assert list(format_text("VOL001", {}, []))[-1] == "Nothing that has to be sent or corrected was found."
