@@ -19,7 +19,9 @@ from tools.generated_parts import replace_part, write_or_check
 
 SCHEMA_DOCUMENT = Path(__file__).parent.parent / "docs" / "schema.md"
 SUBJECTS = {
-    "Documents": (*("cases", "exhibits", "exhibit_changes", "custodians", "custodian_exhibits", "tags", "taggings"),),
+    "Documents": (
+        *("cases", "exhibits", "exhibit_changes", "texts", "custodians", "custodian_exhibits", "tags", "taggings"),
+    ),
     "Imports": (
         *("imports", "import_splits", "import_chunks", "import_duplicates", "import_rejections", "import_warnings"),
         *("import_name_occurrences", "import_checks", "import_check_findings", "import_check_facts"),

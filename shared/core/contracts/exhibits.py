@@ -108,6 +108,10 @@ class Exhibit(ResponseModel):
     custodians: list[str] = Field(description="The names of the exhibit's custodians.")
     tags: list[str] = Field(description="The names of the exhibit's tags.")
     page_count: int = Field(description="The number of pages that `GET /exhibits/{id}/pages` lists; 0: no images.")
+    has_text: bool = Field(
+        description="Whether cells of a load file have a text of the exhibit, which `GET /exhibits/{id}/text` returns. "
+        "With a `textPath`, the file is the text that is produced."
+    )
     import_id: int = Field(description="The import that created the exhibit.")
     line: int = Field(description="The exhibit's line in the load file.")
     version: int = Field(description=_VERSION)
@@ -152,6 +156,18 @@ class ImagePageList(ResponseModel):
 
     items: list[ImagePage]
     next: NextCursor
+
+
+class ExhibitText(ResponseModel):
+    """A part of the text that the cells of a load file have of an exhibit, up to 500,000 bytes of UTF-8."""
+
+    text: str
+    byte_start: int = Field(description="Where the part begins in the text, in bytes of UTF-8 from 0.")
+    byte_len: int = Field(description="How many bytes of UTF-8 the whole text has.")
+    sha256: str = Field(description="SHA-256 of the whole text in UTF-8, in hexadecimal digits.")
+    import_id: int = Field(description="The import whose row has the text.")
+    line: int = Field(description="The line of the row in the load file.")
+    next_start: int | None = Field(description="The `start` of the next part; null at the end.")
 
 
 _TextChange = Annotated[dict[Literal["old", "new"], str | None], Field(examples=[{"old": "Plan", "new": None}])]

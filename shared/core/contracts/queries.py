@@ -81,6 +81,14 @@ class PageQuery(ApiModel):
     )
 
 
+class TextQuery(ApiModel):
+    """The part of a text."""
+
+    start: Annotated[int, BeforeValidator(_require_digits)] = Field(
+        default=0, ge=0, le=2**31, description="Where the part begins, in bytes: `nextStart` of the part before."
+    )
+
+
 class ImportQuery(PageQuery):
     """The filters of the list of imports."""
 

@@ -17,7 +17,7 @@ from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_fields import KEYS, LATER_TEXTS, TEXTS
 from core.exhibit_history import Key, Kind, precision_field
 from core.load_file.field_mapping import ORIGINAL_LINE
-from core.load_file.given_columns import MULTI_COLUMN_FIELDS
+from core.load_file.given_columns import EXTRACTED_TEXT, MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_mode import Blanks, MultiValues
@@ -58,6 +58,7 @@ class RowOverlay:
         }
         self._keys = {name: str(field) for name, field in columns if field in KEYS}
         self._later = {layout.names[index]: index for _, index in layout.later_texts}
+        self.text_names = frozenset(name for name, field in columns if field == EXTRACTED_TEXT)
         self._members = {field: _list_members(layout, field) for field in (*KEYS[1:], *LATER_TEXTS, *DATE_FIELDS)}
 
     @property
@@ -126,7 +127,7 @@ class RowOverlay:
         return not self._clears or not any(cell and is_blank(cell) for cell in cells)
 
     def find_properties(self, cells: Sequence[str], row: OverlaidDocument) -> PropertyChanges:
-        """Return what the row sets and removes; a cell that could not be stored does neither.
+        """Return what the row sets and removes; a cell that could not be stored does neither, but for that of a text.
 
         An id is a property only with the spaces around it, or blank with the parent that follows from other cells. A
         text takes the place of the property that an earlier version made of its column.
@@ -137,7 +138,9 @@ class RowOverlay:
         given = [name for name in self._properties if name in derived or name not in blank]
         exact = {name for name in self._keys.keys() - blank if _is_trimmed(cells[self._properties[name]])}
         moved = {name for name, index in self._later.items() if self._clears or not is_blank(cells[index])}
-        removed = (blank - derived if self._clears else set()) | exact | moved
+        # What does not fit is in the text of the document, and must not leave the property of another one.
+        dropped = {name for name in self.text_names - blank if name not in row.properties}
+        removed = (blank - derived if self._clears else set()) | exact | moved | dropped
         properties = {name: row.properties[name] for name in given if name in row.properties}
         return PropertyChanges(properties, frozenset(removed))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import NoReturn
 
 from core.codes import FileFailure
@@ -23,8 +24,10 @@ from core.load_file.delimiters import (
     find_separator,
     is_sign_present,
 )
+from core.load_file.extracted_text import SAMPLE_RECORDS, leave_out_paths
 from core.load_file.field_mapping import MappingReason, explain_columns, get_id_field, name_columns
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
+from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor, Record
 from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
 from core.load_file.options import MAX_COLUMNS, NO_CHARACTER, ImportOptions
@@ -105,7 +108,7 @@ def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening
     lines = enc.split_lines(body, encoding, dialect.cr_ends)
     before = _count_lines_before_records(lines)
     first = _read_first_record(lines.slice_from(before), dialect, options.cells, whole)
-    opening = _build_opening(first._replace(first=before + first.first), lines, before, dialect, options)
+    opening = _build_opening(first._replace(first=before + first.first), lines, before, dialect, options, whole)
     return (
         replace(opening, header=_view_cells(first.cells or [], encoding, dialect.view)) if options.header else opening
     )
@@ -125,7 +128,9 @@ def _count_lines_before_records(lines: enc.Lines) -> int:
     return number + 1 if find_separator(line[enc.skip_marks(line, lines.mark) :].rstrip("\r\n")) else 0
 
 
-def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialect, options: ImportOptions) -> Opening:
+def _build_opening(
+    first: Record, lines: enc.Lines, before: int, dialect: Dialect, options: ImportOptions, whole: bool
+) -> Opening:
     cells = [enc.replace_surrogates(cell) for cell in first.cells or []]
     _refuse_too_many_columns(cells)
     if options.header:
@@ -145,6 +150,9 @@ def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialec
     body_line = first.first + first.lines if options.header else before
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
     columns = explain_columns(names, options.columns, options.profile)
+    if any(column.field == EXTRACTED_TEXT for column in columns):
+        records = read_records(lines.slice_from(body_line), grammar, at_end=whole, cursor=LineCursor())
+        columns = leave_out_paths(columns, [each.cells for each in islice(records, SAMPLE_RECORDS) if each.cells])
     fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
     check_overlay_key(options.load_mode, fields, names)
     return Opening(dialect, grammar, names, fields, body_start, body_line + 1, reasons=reasons)

@@ -18,7 +18,9 @@ from core.errors import FileRefusedError
 from core.load_file.header_names import normalise_name
 from core.load_mode import LoadMode, OverlayKey
 
-MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
+EXTRACTED_TEXT = "extracted_text"
+NAME_FIELDS = frozenset({"custodians", "tags"})
+MULTI_COLUMN_FIELDS = NAME_FIELDS | {EXTRACTED_TEXT}
 MAX_LISTED_NAMES = 20
 # The columns of a file without a header are called Column 1, Column 2 and so on.
 _NUMBER = re.compile("(?:column)?[0-9]+")
@@ -36,8 +38,8 @@ class ProfileUse:
 def check_columns(columns: Mapping[str, str], load_mode: LoadMode, *, has_header: bool) -> None:
     """Raise FileRefusedError (BAD_OPTIONS) for an option `columns` that no file can have.
 
-    A field other than custodians and tags has one column, a file without a header has columns by number, and an overlay
-    by Bates number has no control numbers.
+    A field other than custodians, tags and the text has one column, a file without a header has columns by number, and
+    an overlay by Bates number has no control numbers.
     """
     refused = None
     single = Counter(field for field in columns.values() if field not in MULTI_COLUMN_FIELDS and field != "property")

@@ -18,6 +18,7 @@ from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import NO_DATES, RowDates, read_dates
 from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_surrogates
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
+from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.original_lines import has_line_column, is_line_cell
@@ -109,6 +110,8 @@ def _describe_unread(record: SourceRecord, layout: Layout) -> RowError:
     """Return why a record has no cells: it is too large to be read, or its quoting is damaged."""
     if record.byte_len > MAX_RECORD_BYTES:
         message = f"The record has {record.byte_len} bytes; the maximum is {MAX_RECORD_BYTES}. Shorten it."
+        if EXTRACTED_TEXT in layout.fields:
+            message += " A longer text can be a file of a volume, whose path the row has."
         return RowError(Rejection.RECORD_TOO_LARGE, None, message)
     message = f"A text qualifier ({layout.grammar.qualifier}) is not closed, or is inside a cell and not doubled."
     advice, line = "Close or double it.", record.original_line

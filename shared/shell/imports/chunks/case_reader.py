@@ -11,9 +11,12 @@ from itertools import repeat
 
 from sqlalchemy.orm import Session
 
+from core.load_file.given_columns import EXTRACTED_TEXT
+from core.load_file.layout import Layout
 from core.load_mode import Blanks, LoadMode
 from core.statuses import ImportStatus
 from shell.db.session import session
+from shell.exhibits.texts import read_text_hashes
 from shell.exhibits.updates import find_by_key
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import LoadedChunk
@@ -35,7 +38,8 @@ def read_case(loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[Stor
             rows.sort(key=lambda row: row.source.line_no)
         in_volume = loaded.import_record.volume_id is not None
         rows, files = link_rows(reading, loaded.import_record, loaded.layout, rows) if in_volume else (rows, None)
-        chunk_input = ChunkInput(loaded, rows, held, files)
+        texts = _read_texts(reading, loaded.layout, held)
+        chunk_input = ChunkInput(loaded, rows, held, files, texts)
         chunk_input.find_names(reading)
     return chunk_input
 
@@ -47,6 +51,13 @@ def _find_held(
         found = find_by_key(reading, case_id, load_mode.overlay_key, set(numbers))
         return {key: StoredExhibit(first.id, 0, 0, first.row_hash) for key, [first, *_] in found.items()}
     return find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
+
+
+def _read_texts(reading: Session, layout: Layout, held: Mapping[str, StoredExhibit]) -> Mapping[int, bytes]:
+    """Return the hashes of the texts that the rows of an overlay may find in their exhibits already."""
+    if not layout.load_mode.is_overlay or EXTRACTED_TEXT not in layout.fields:
+        return {}
+    return read_text_hashes(reading, [each.id for each in held.values()])
 
 
 def _build_rows(

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import DeclarativeBase, Session
 
+from core.imports.text_packs import TextPack
 from core.statuses import ImportStatus
 from core.volumes.linking import RowFiles
 from shell.imports.chunks.chunk_source import LoadedChunk
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.exhibit_store import StoredExhibit, prepare_exhibits
+from shell.imports.chunks.text_packs import StoredPack, pack_texts, store_pack
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.named_rows import NamedRow, add_named, find_named
 
@@ -23,6 +25,7 @@ class ChunkInput:
     `held` are the exhibits under the rows' control numbers, by control number; `new` are the rows that can be stored
     under other numbers. `found_names` are those that exist; attempts change it. For a check, which inserts nothing,
     `new` is empty. `files` are those that the rows name, by line; None if the load file is not one of a volume.
+    `held_texts` are the hashes of the texts that exhibits have, by their ids, for an overlay.
     """
 
     def __init__(
@@ -31,6 +34,7 @@ class ChunkInput:
         rows: Sequence[StorableRow],
         held: Mapping[str, StoredExhibit],
         files: Mapping[int, RowFiles] | None,
+        held_texts: Mapping[int, bytes],
     ) -> None:
         self.import_record, self.chunk, self.layout, _ = loaded
         self.rows, self.held, self.files = rows, held, files
@@ -43,6 +47,22 @@ class ChunkInput:
         self.found_names: dict[Model, dict[str, NamedRow]] = {}
         self.clear_names()
         self.new = prepare_exhibits(() if self.is_check else self.list_new_rows())
+        self.pack = self._pack_texts(held_texts)
+        self.stored_pack: StoredPack | None = None
+
+    def _pack_texts(self, held_texts: Mapping[int, bytes]) -> TextPack:
+        """Return the texts that the chunk needs: of a check their hashes alone, if they are compared."""
+        if not self.layout.load_mode.is_overlay:
+            return pack_texts(self.layout, () if self.is_check else self.list_new_rows())
+        held = ((row, self.held.get(str(row.control_number))) for row in self.valid)
+        stored = {(row.source.line_no, held_texts.get(exhibit.id, b"")) for row, exhibit in held if exhibit}
+        return pack_texts(self.layout, self.valid, stored)
+
+    def store_texts(self) -> None:
+        """Write the texts of the chunk to the bucket, once; a check writes none. Raises what `store_pack` raises."""
+        if not self.is_check and self.stored_pack is None:
+            self.stored_pack = store_pack(self.import_record, self.chunk, self.pack)
+            self.pack.data = b""
 
     def list_new_rows(self) -> list[StorableRow]:
         """Return the rows whose exhibits the case did not hold when it was read; none if they are not created."""

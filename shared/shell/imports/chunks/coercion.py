@@ -11,13 +11,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.codes import Rejection
+from core.codes import Rejection, WarningCode
 from core.exhibit_dates import EVENT_DATES
 from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import RowDates
+from core.load_file.extracted_text import TextColumns, find_text_columns
 from core.load_file.field_mapping import get_id_field
+from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Name, Row, RowError, ValueChange
@@ -42,6 +45,13 @@ NAME_TABLES = ("custodians", "tags")
 def has_line_break(text: str) -> bool:
     """Return whether the text has a line break, with which no other file or system knows it as an id."""
     return "\n" in text or "\r" in text
+
+
+def build_path_warning(column: str | None) -> ValueChange:
+    """Return the warning of a document that has a text in its load file and the path of a text file."""
+    message = "The document has a text in its cells and the path of a text file. The file is its text in productions"
+    advice = "The cells are stored too; remove the path to produce them."
+    return ValueChange(WarningCode.TEXT_AND_PATH, column, f"{message}. {advice}", None)
 
 
 def has_event_dates(layout: Layout) -> bool:
@@ -110,6 +120,7 @@ class RowCoercer:
         document_date, *dates = format_dates(row.dates)
         digest, earlier = self._compute_hashes(row, document_date, dates)
         texts = [self._coerce_text(row, field_name) for field_name in TEXTS]
+        self._warn_of_path(row)
         content = [row.control_number, *keys, *texts, document_date, self._coerce_properties(row)]
         details = (*dates, row.dates.source, row.dates.precisions)
         place = (self.import_id, row.source.line_no, row.source.line_count)
@@ -171,8 +182,23 @@ class RowCoercer:
         row.changes += [
             ValueChange(change.code, change.name, change.message, row.properties.get(change.name), change.stored_bytes)
             for change in changes
+            if change.code is not WarningCode.PROPERTY_DROPPED or change.name not in self._text_names
         ]
         return stored
+
+    @cached_property
+    def text_columns(self) -> TextColumns:
+        """The columns of the text of documents, which is stored whole, whatever of it fits the properties."""
+        return find_text_columns(self.layout)
+
+    @cached_property
+    def _text_names(self) -> frozenset[str]:
+        return frozenset(self.layout.names[index] for index in self.text_columns.indexes)
+
+    def _warn_of_path(self, row: Row) -> None:
+        """Add a warning to a row that has a text and the path of a text file: the file is the document's text."""
+        if self.text_columns.has_both(row.source.cells or ()):
+            row.changes.append(build_path_warning(self._find_column(EXTRACTED_TEXT)))
 
     def _find_column(self, field_name: str) -> str | None:
         if field_name == "control_number":

@@ -16,7 +16,7 @@ from typing import Any
 
 from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
-from core.load_file.given_columns import MULTI_COLUMN_FIELDS
+from core.load_file.given_columns import NAME_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Name, separate_values, split_names
@@ -74,7 +74,7 @@ class ColumnarRows:
         return zip(self._layout.fields, self._layout.names, self._columns, strict=False)
 
     def _is_verbatim(self, index: int, field: str | None, name: str) -> bool:
-        return field in MULTI_COLUMN_FIELDS or index == self._layout.first_date or is_path_column(name, field)
+        return field in NAME_FIELDS or index == self._layout.first_date or is_path_column(name, field)
 
     def _with_newlines(self, column: Column) -> Column:
         mark = self._layout.newline

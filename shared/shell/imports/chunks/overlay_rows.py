@@ -6,19 +6,21 @@ for a check without. Reading is bounded: the exhibits of a chunk can take 64 KB 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
 from core.bates_numbers import describe_shared_number
-from core.codes import Rejection
+from core.codes import Rejection, WarningCode
 from core.errors import ConflictError, UnavailableError
 from core.exhibit_history import Change, Changes, Key, Kind, Stated
 from core.imports.overlay import RowOverlay
+from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.rows import RowError, ValueChange
 from core.load_mode import OverlayKey
 from shell.db.column_limits import column_limits
+from shell.exhibits.texts import read_text_hashes
 from shell.exhibits.updates import (
     ExhibitUpdate,
     KeyedExhibit,
@@ -30,13 +32,16 @@ from shell.exhibits.updates import (
     slice_exhibits,
 )
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import StorableRow
+from shell.imports.chunks.coercion import StorableRow, build_path_warning
 from shell.imports.chunks.comparison import CHANGED_MEANWHILE
 from shell.imports.chunks.conflicts import REMOVED_MEANWHILE
+from shell.imports.chunks.overlay_texts import TEXT_KEY, ChunkTexts, TextChange
 from shell.imports.chunks.overlay_values import ValueChanges, compare_values, list_stated
 from shell.imports.chunks.results import RowResults
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.document_properties import PropertyChange
+
+_ROW_HASH = Key(Kind.FIELD, "row_hash")
 
 
 class _LinkChanges(NamedTuple):
@@ -70,6 +75,7 @@ class ChunkOverlay:
         self._key = chunk_input.layout.load_mode.overlay_key
         self._overlay = RowOverlay(chunk_input.layout)
         self._limit = column_limits("exhibits")["document_properties"]
+        self._texts = ChunkTexts(chunk_input.layout, chunk_input.pack, {})
         self.new: list[StorableRow] = []
 
     def find_targets(self, transaction: Session, *, locked: bool) -> list[tuple[StorableRow, KeyedExhibit]]:
@@ -133,12 +139,15 @@ class ChunkOverlay:
         them had the hashes of their exhibits, and one has not any more.
         """
         links = self._find_link_changes(transaction, targets)
+        self._texts = self._read_texts(transaction, [exhibit.id for _, exhibit in targets])
         rows = {exhibit.id: row for row, exhibit in targets}
         for part in slice_exhibits([exhibit for _, exhibit in targets]):
             ids = [
                 each.id
                 for each in part
-                if _changes_links(links.get(each.id)) or not self._has_values(rows[each.id], each)
+                if _changes_links(links.get(each.id))
+                or not self._has_values(rows[each.id], each)
+                or self._texts.compare(rows[each.id], each).change
             ]
             stored = read_stored_documents(transaction, ids)
             decided = (
@@ -154,19 +163,35 @@ class ChunkOverlay:
         if stored is None:
             self._results.unchanged.append((row, exhibit.id))
             return None
-        if self._has_values(row, exhibit):
+        text, has_values = self._texts.compare(row, exhibit), self._has_values(row, exhibit)
+        if has_values:
             values = ValueChanges({}, stored.columns, stored.properties, list_stated(self._overlay, row, stored))
         else:
             if not row.values:
                 raise UnavailableError("An exhibit was changed after the chunk was read; the chunk is read again.")
             row, values = self._compare(row, stored)
-        changes = _list_changes(values, exhibit, links)
+        changes = _list_changes(values, exhibit, links, text, has_values=has_values)
         if not changes:
             self._results.unchanged.append((row, exhibit.id))
             return None
-        row_hash = None if values.changes else exhibit.row_hash
+        row = self._warn_of_path(row, text, values.columns)
+        row_hash = None if _ROW_HASH in changes else exhibit.row_hash
         update = ExhibitUpdate(exhibit.id, values.columns, values.properties, row_hash)
-        return OverlaidRow(row, exhibit, update, changes, links, Stated(values.stated | links.stated, links.whole))
+        stated = values.stated | links.stated | ({TEXT_KEY} if text.is_stated and not text.change else frozenset())
+        return OverlaidRow(row, exhibit, update, changes, links, Stated(stated, links.whole))
+
+    def _read_texts(self, transaction: Session, exhibit_ids: Sequence[int]) -> ChunkTexts:
+        has_texts = EXTRACTED_TEXT in self._input.layout.fields
+        current = read_text_hashes(transaction, exhibit_ids) if has_texts else {}
+        return ChunkTexts(self._input.layout, self._input.pack, current)
+
+    def _warn_of_path(self, row: StorableRow, text: TextChange, columns: Mapping[str, Any]) -> StorableRow:
+        """Return the row with a warning if its text does not count, because the document has the path of a file."""
+        is_warned = any(change.code is WarningCode.TEXT_AND_PATH for change in row.changes)
+        if text.change is None or text.change.new is None or is_warned or not (columns["text_path"] or "").strip():
+            return row
+        warning = build_path_warning(self._input.layout.titles.get(EXTRACTED_TEXT))
+        return row._replace(changes=[*row.changes, warning])
 
     def _has_values(self, row: StorableRow, exhibit: KeyedExhibit) -> bool:
         """Return whether the hash alone proves that the row changes no value of the exhibit.
@@ -243,12 +268,17 @@ def _changes_links(links: _LinkChanges | None) -> bool:
     return links is not None and bool(links.added or links.removed)
 
 
-def _list_changes(values: ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges) -> Changes:
+def _list_changes(
+    values: ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges, text: TextChange, *, has_values: bool
+) -> Changes:
     changes = dict(values.changes)
-    if changes:
+    if text.change:
+        changes[TEXT_KEY] = text.change
+    # The hash covers the text: with equal hashes, the exhibit only lacked it.
+    if changes and not has_values:
         # Also if it is NULL already: an undo of what made it NULL must see that values were changed since.
         before = exhibit.row_hash.hex() if exhibit.row_hash else None
-        changes[Key(Kind.FIELD, "row_hash")] = Change(before, None)
+        changes[_ROW_HASH] = Change(before, None)
     changes |= {Key(Kind(kind.table), name): Change(False, True) for kind, _, name in links.added}
     changes |= {Key(Kind(kind.table), name): Change(True, False) for kind, _, name in links.removed}
     return changes

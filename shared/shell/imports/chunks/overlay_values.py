@@ -41,7 +41,7 @@ def compare_values(
     """Return what the row changes in the values of its exhibit, and the properties that do not fit."""
     cells, new, before = row.source.cells or (), _read_values(row), stored.document
     given, properties = overlay.find_fields(cells, new, before), overlay.find_properties(cells, new)
-    merged, dropped = merge_properties(before.properties, *properties, limit)
+    merged, dropped = merge_properties(before.properties, *properties, limit, overlay.text_names)
     fields = {name: value for name, value in given.items() if value != before.fields[name]}
     changes = {Key(Kind.FIELD, name): Change(before.fields[name], value) for name, value in fields.items()}
     differing = dict(_compare_properties(before.properties, merged))

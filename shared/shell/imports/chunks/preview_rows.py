@@ -42,7 +42,14 @@ def _convert(coercer: RowCoercer, row: Row) -> ConvertedRow:
     codes = [(change.column, change.code.value) for change in stored.changes]
     values |= _list_times(coercer.layout, columns, {column for column, _ in codes})
     names = _group_names([*stored.custodians, *stored.tags])
-    return ConvertedRow(values, names, parse_properties(document) if document else {}, codes)
+    properties = parse_properties(document) if document else {}
+    return ConvertedRow(values, names, {**_list_texts(coercer, row), **properties}, codes)
+
+
+def _list_texts(coercer: RowCoercer, row: Row) -> dict[str, str]:
+    """Return the cells of texts by column, which are stored whole, also those that are no properties."""
+    names = (coercer.layout.names[index] for index in coercer.text_columns.indexes)
+    return {name: row.properties[name] for name in names if name in row.properties}
 
 
 def _list_times(
