@@ -114,8 +114,8 @@ def describe_fields(columns: Mapping[str, Any]) -> dict[str, str | None]:
     """Return columns of `exhibits` as fields of the history: text, or None.
 
     A date is `2019-12-31 23:59:59.000000`, a hash is hexadecimal, the id of a page set or text is decimal.
-    `date_precision` becomes one field for each date, such as `document_date_precision`, with its letter or None: writers of different
-    dates change different keys.
+    `date_precision` becomes one field for each date, such as `document_date_precision`, with its letter or None:
+    writers of different dates change different keys.
     """
     fields: dict[str, str | None] = {}
     for name, value in columns.items():

@@ -26,8 +26,8 @@ from core.contracts.queries import (
     PeriodQuery,
     PreviewQuery,
     ProductionQuery,
-    TextQuery,
     ProfileQuery,
+    TextQuery,
     VolumeQuery,
 )
 from core.errors import ExhibitIngestError

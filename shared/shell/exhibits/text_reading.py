@@ -65,9 +65,7 @@ def _read_part(text: Texts, start: int, end: int) -> str:
     try:
         data = stored.read(text.byte_start + start, text.byte_start + end)
     except FileRefusedError as gone:
-        raise StorageUnavailableError(
-            "The object with the text is not in the bucket; an operator can restore it."
-        ) from gone
+        raise StorageUnavailableError("The object with the text is missing; an operator can restore it.") from gone
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(data, final=end == text.byte_len)
     except UnicodeDecodeError as inside:
