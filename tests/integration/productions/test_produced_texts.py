@@ -7,25 +7,24 @@ import json
 import pytest
 
 from core.errors import InvalidInputError
+from core.productions.readback import VolumeDiffersError
 from shell.aws import clients
 from shell.productions.packed_texts import PackedText, group_texts, read_window, write_text
-from shell.productions.reconciliation import VolumeDiffersError, reconcile
+from shell.productions.reconciliation import reconcile
 from shell.productions.sources import SourceFile
 from tests.support.application.driver import World
-from tests.support.productions.runs import MANIFESTS, execute, objects_of, put_file
+from tests.support.productions.runs import MANIFESTS, ask, execute, objects_of, put_file
 from tests.support.productions.written_volumes import dat_of, written
 
 LONG = "a long text; " * 10_000
-FILE = (
-    f"Control Number,OCR1,OCR2,Text Path\r\nA-1,{LONG},end,\r\nA-2,two,,\r\nA-3,three,,t/3.txt\r\nA-4,,,\r\n".encode()
-)
+ROWS = ("Control Number,OCR1,OCR2,Text Path", f"A-1,{LONG},end,", "A-2,two,,", "A-3,three,,t/3.txt", "A-4,,,", "")
 PRODUCED = {"A-1": f"{LONG}end".encode(), "A-2": b"two", "A-3": b"file of 3"}
 
 
 @pytest.fixture(autouse=True)
 def _base(world: World) -> None:
     """Two documents with texts in cells, one with a file beside it, and one without a text."""
-    world.run(FILE)
+    world.run("\r\n".join(ROWS).encode())
     put_file(world, "t/3.txt", "file of 3")
 
 
@@ -76,13 +75,12 @@ def test_a_pack_that_is_gone_or_differs_fails_the_production(world: World, body:
 
 
 def test_an_object_is_read_once_up_to_a_limit(world: World) -> None:
-    sources = [
-        SourceFile("text.txt", key, "v", 4_000_000, offset=4_000_000 * n) for key in ("a", "b") for n in range(5)
-    ]
+    places = [(key, 4_000_000 * number) for key in ("a", "b") for number in range(5)]
+    sources = [SourceFile("text.txt", key, "v", 4_000_000, offset=offset) for key, offset in places]
     texts = [PackedText(source, f"{source.key}{source.offset}") for source in sources]
     windows = [[each.target for each in window] for window in group_texts(texts[::-1])]
     assert [len(window) for window in windows] == [4, 1, 4, 1]
-    assert sum(windows, []) == [each.target for each in texts]
+    assert [each for window in windows for each in window] == [each.target for each in texts]
     assert list(group_texts([])) == []
 
 
@@ -99,8 +97,6 @@ def test_a_text_is_written_again_with_equal_bytes_alone(world: World) -> None:
 
 
 def test_a_whole_execution_produces_them(world: World) -> None:
-    from tests.support.productions.runs import ask
-
     production = ask()
     execute(production)
     assert world.query("SELECT status FROM productions WHERE id = :i", i=production) == [("confirmed",)]
