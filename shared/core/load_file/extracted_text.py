@@ -35,9 +35,8 @@ class TextColumns(NamedTuple):
         """Return the text of a row's cells; None if it has none."""
         parts = [cells[index] for index in self.indexes if index < len(cells)]
         text = "".join(part for part in parts if part != _NIL)
-        if not text.strip(ASCII_WHITESPACE):
-            return None
-        return text.replace(self.newline, "\n") if self.newline else text
+        text = text.replace(self.newline, "\n") if self.newline else text
+        return text if text.strip(ASCII_WHITESPACE) else None
 
     def has_both(self, cells: Sequence[str]) -> bool:
         """Return whether a row has a text and the path of a text file."""
