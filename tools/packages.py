@@ -21,9 +21,10 @@ BASE: shell.settings shell.observability shell.deadline core
 UTILS: shell.utils shell.db shell.aws BASE
 DOMAIN: shell.exhibits shell.outbox shell.tables shell.work core.contracts UTILS
 core:
-core.load_file: core
+core.texts: core
+core.load_file: core core.texts
 core.image_load_file: core core.load_file
-core.imports: core core.load_file
+core.imports: core core.load_file core.texts
 core.productions: core core.load_file
 core.checks: core core.load_file core.productions
 core.volumes: core core.load_file core.checks
@@ -49,7 +50,7 @@ shell.imports.state: core.imports core.load_file DOMAIN
 shell.imports.splitting: shell.imports.state
   core.imports core.load_file core.image_load_file shell.prefetch DOMAIN
 shell.imports.chunks: shell.imports.state shell.volume_files shell.custodian_ops shell.taggings_ops
-  core.checks core.imports core.load_file core.volumes DOMAIN
+  core.checks core.imports core.load_file core.texts core.volumes DOMAIN
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
   core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_history import TEXT_ID, Absent, Change, Changes, Key, Kind, Value, precision_field
-from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.layout import Layout
+from core.texts.cells import EXTRACTED_TEXT
 
 MAX_EXAMPLES, MAX_CHARACTERS = 100, 200
 # They follow from other fields, which are counted.

@@ -17,10 +17,11 @@ from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_fields import KEYS, LATER_TEXTS, TEXTS
 from core.exhibit_history import Key, Kind, precision_field
 from core.load_file.field_mapping import ORIGINAL_LINE
-from core.load_file.given_columns import EXTRACTED_TEXT, MULTI_COLUMN_FIELDS
+from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_mode import Blanks, MultiValues
+from core.texts.cells import EXTRACTED_TEXT
 
 # The columns of `exhibits` that an overlay can change, besides the properties and the row hash.
 OVERLAID_COLUMNS = (*KEYS[1:], *TEXTS, *DATE_FIELDS, "document_date_source", "date_precision")

@@ -24,18 +24,18 @@ from core.load_file.delimiters import (
     find_separator,
     is_sign_present,
 )
-from core.load_file.extracted_text import SAMPLE_RECORDS, leave_out_paths
-from core.load_file.field_mapping import MappingReason, explain_columns, get_id_field, name_columns
+from core.load_file.field_mapping import MappingReason, explain_columns, get_id_field, leave_out_paths, name_columns
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
-from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor, Record
 from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
 from core.load_file.options import MAX_COLUMNS, NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 from core.load_mode import check_overlay_key
+from core.texts.cells import EXTRACTED_TEXT
 
 REGISTERED = "\u00ae"
 HEAD_BYTES = 8_000_000
+SAMPLE_RECORDS = 100
 MAX_NAME_CHARACTERS, MAX_HEADER_CHARACTERS = 1_000, 1_000_000
 CLOSE_THE_QUALIFIER = "Close or double the qualifier and upload the file again."
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple, NoReturn
@@ -29,6 +29,7 @@ from core.load_file.header_names import (
     compile_patterns,
     normalise_name,
 )
+from core.texts.cells import EXTRACTED_TEXT, holds_paths
 
 # The fields that option `columns` accepts; `family_begin` is excluded because it only serves to find parents.
 FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
@@ -215,6 +216,22 @@ def _drop_times_without_date(given: Sequence[str | None], fields: list[str | Non
     for date, time in TIME_FIELDS.items():
         if date not in fields and time not in given and time in fields:
             fields[fields.index(time)] = None
+
+
+def leave_out_paths(columns: Sequence[ColumnMapping], records: Sequence[Sequence[str]]) -> tuple[ColumnMapping, ...]:
+    """Return the columns with those as properties whose names mean the text, and whose cells are paths.
+
+    `records` are cells of the first ones. What the uploader says a column is, is not changed.
+    """
+    recognised = (MappingReason.SYNONYM, MappingReason.PATTERN)
+    return tuple(
+        replace(column, field=None, why=MappingReason.PROPERTY)
+        if column.field == EXTRACTED_TEXT
+        and column.why in recognised
+        and holds_paths(cells[index] for cells in records if index < len(cells))
+        else column
+        for index, column in enumerate(columns)
+    )
 
 
 def find_hashed_date(names: Sequence[str], fields: Sequence[str | None], reasons: Sequence[str]) -> int | None:

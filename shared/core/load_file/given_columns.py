@@ -17,8 +17,8 @@ from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file.header_names import normalise_name
 from core.load_mode import LoadMode, OverlayKey
+from core.texts.cells import EXTRACTED_TEXT
 
-EXTRACTED_TEXT = "extracted_text"
 NAME_FIELDS = frozenset({"custodians", "tags"})
 MULTI_COLUMN_FIELDS = NAME_FIELDS | {EXTRACTED_TEXT}
 MAX_LISTED_NAMES = 20

@@ -59,7 +59,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         *("othercustodians", "cust"),
     ),
     "tags": ("tags", "tag", "issues", "issue", "issuetags", "coded", "coding"),
-    # A column whose cells are paths is none of these: see `core.load_file.extracted_text`.
+    # A column whose cells are paths is none of these: see `core.texts.cells`.
     "extracted_text": ("extractedtext", "ocr", "ocrtext", "fulltext", "bodytext", "doctext", "documenttext"),
 }
 _WORDS = {

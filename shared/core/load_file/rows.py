@@ -18,11 +18,11 @@ from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import NO_DATES, RowDates, read_dates
 from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_surrogates
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
-from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.original_lines import has_line_column, is_line_cell
 from core.load_file.record_reader import SourceRecord
+from core.texts.cells import EXTRACTED_TEXT
 
 MULTI_VALUE_SEPARATOR = ";"
 MAX_NAMES = 1_000

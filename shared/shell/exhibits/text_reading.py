@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 
 from core.caller import Caller
-from core.contracts.exhibits import ExhibitText
+from core.contracts.texts import ExhibitText
 from core.errors import FileRefusedError, InvalidInputError, NotFoundError, StorageUnavailableError
 from shell.db.session import session
 from shell.exhibits.queries import load_exhibit

@@ -7,16 +7,13 @@ sets, and raises their versions where they existed before.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from shell.db.bulk_insert import insert_new
-from shell.db.sql_literals import execute_literal, format_match
-from shell.tables.texts import Texts
-from shell.utils.db_helpers import is_in
 
 _COLUMNS = ("case_id", "import_id", "line_no", "object_key", "version_id", "byte_start", "byte_len", "sha256")
 _IDS = text("SELECT line_no, id FROM texts WHERE import_id = :import_id AND line_no BETWEEN :first_line AND :last_line")
@@ -25,6 +22,11 @@ _SET = text("""
     UPDATE JSON_TABLE(:pairs, '$[*]' COLUMNS (id BIGINT PATH '$[0]', text_id BIGINT PATH '$[1]')) AS changed
     STRAIGHT_JOIN exhibits AS exhibit FORCE INDEX (PRIMARY) ON exhibit.id = changed.id
     SET exhibit.text_id = changed.text_id
+""")
+_HASHES = text("""
+    SELECT exhibit.id, stored.sha256 FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS asked
+    STRAIGHT_JOIN exhibits AS exhibit FORCE INDEX (PRIMARY) ON exhibit.id = asked.id
+    JOIN texts AS stored ON stored.id = exhibit.text_id
 """)
 
 
@@ -59,17 +61,5 @@ def read_text_hashes(reading: Session, exhibit_ids: Collection[int]) -> dict[int
     """Return the hashes of the texts that exhibits point to, by exhibit."""
     if not exhibit_ids:
         return {}
-    statement = (
-        "SELECT e.id, t.sha256 FROM exhibits AS e JOIN texts AS t ON t.id = e.text_id "  # noqa: S608 - literals
-        f"WHERE {format_match('e.id', sorted(exhibit_ids))}"
-    )
-    found: Any = execute_literal(reading.connection(), statement, "SELECT exhibits")
-    return {int(exhibit_id): bytes(sha256) for exhibit_id, sha256 in found}
-
-
-def list_texts(reading: Session, text_ids: Iterable[int]) -> dict[int, Texts]:
-    """Return texts by their ids."""
-    ids = sorted(set(text_ids))
-    if not ids:
-        return {}
-    return {each.id: each for each in reading.scalars(select(Texts).where(is_in(Texts.id, ids)))}
+    rows = reading.execute(_HASHES, {"ids": json.dumps(sorted(exhibit_ids))})
+    return {row.id: bytes(row.sha256) for row in rows}

@@ -16,7 +16,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.productions.volume import FileKind
-from shell.exhibits.texts import list_texts
 from shell.tables.texts import Texts
 from shell.tables.volumes import NO_FILE, ExhibitFiles, VolumeFiles, Volumes
 from shell.utils.db_helpers import is_in
@@ -73,9 +72,10 @@ def build_source(stored: Any, known: Mapping[Any, SourceFile]) -> SourceFile:
 def list_stored_files(reading: Session, stored: Iterable[Any]) -> dict[Any, SourceFile]:
     """Return the files of volumes and the texts that are among stored files, for `build_source`."""
     named = [file for file in stored if isinstance(file, dict)]
-    texts = list_texts(reading, (file[TEXT] for file in named if TEXT in file))
+    text_ids = sorted({file[TEXT] for file in named if TEXT in file})
+    texts = reading.scalars(select(Texts).where(is_in(Texts.id, text_ids))) if text_ids else ()
     files = list_volume_files(reading, (file[FILE] for file in named if FILE in file))
-    return {**files, **{(TEXT, text_id): _build_text(row) for text_id, row in texts.items()}}
+    return {**files, **{(TEXT, row.id): _build_text(row) for row in texts}}
 
 
 def _build_text(row: Texts) -> SourceFile:

@@ -13,7 +13,7 @@ import pytest
 
 from core.contracts.exhibits import ExhibitChange
 from core.errors import InvalidInputError, NotFoundError, UnavailableError
-from core.imports.text_packs import PREFIX
+from core.texts.packs import TEXT_PREFIX
 from shell.aws import clients
 from shell.exhibits.commands import patch_exhibit
 from shell.exhibits.queries import get_exhibit
@@ -52,7 +52,7 @@ def stored_texts(world: World) -> dict[str, str]:
 
 def list_packs(world: World) -> list[str]:
     """The keys of all versions of all objects with texts."""
-    listed = clients.s3().list_object_versions(Bucket=world.bucket, Prefix=f"{PREFIX}/")
+    listed = clients.s3().list_object_versions(Bucket=world.bucket, Prefix=f"{TEXT_PREFIX}/")
     return [each["Key"] for each in listed.get("Versions", [])]
 
 

@@ -11,10 +11,10 @@ from itertools import repeat
 
 from sqlalchemy.orm import Session
 
-from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.layout import Layout
 from core.load_mode import Blanks, LoadMode
 from core.statuses import ImportStatus
+from core.texts.cells import EXTRACTED_TEXT
 from shell.db.session import session
 from shell.exhibits.texts import read_text_hashes
 from shell.exhibits.updates import find_by_key

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import DeclarativeBase, Session
 
-from core.imports.text_packs import TextPack
 from core.statuses import ImportStatus
+from core.texts.packs import TextPack
 from core.volumes.linking import RowFiles
 from shell.imports.chunks.chunk_source import LoadedChunk
 from shell.imports.chunks.coercion import StorableRow

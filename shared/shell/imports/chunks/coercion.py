@@ -18,12 +18,11 @@ from core.codes import Rejection, WarningCode
 from core.exhibit_dates import EVENT_DATES
 from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import RowDates
-from core.load_file.extracted_text import TextColumns, find_text_columns
 from core.load_file.field_mapping import get_id_field
-from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Name, Row, RowError, ValueChange
+from core.texts.cells import EXTRACTED_TEXT, TextColumns, find_text_columns
 from shell.db.column_limits import Limits, column_limits
 from shell.utils.data_sanitizer import coerce_text
 from shell.utils.document_properties import coerce_properties
@@ -189,7 +188,7 @@ class RowCoercer:
     @cached_property
     def text_columns(self) -> TextColumns:
         """The columns of the text of documents, which is stored whole, whatever of it fits the properties."""
-        return find_text_columns(self.layout)
+        return find_text_columns(self.layout.names, self.layout.fields, self.layout.newline)
 
     @cached_property
     def _text_names(self) -> frozenset[str]:

@@ -16,9 +16,9 @@ from core.codes import Rejection, WarningCode
 from core.errors import ConflictError, UnavailableError
 from core.exhibit_history import Change, Changes, Key, Kind, Stated
 from core.imports.overlay import RowOverlay
-from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.rows import RowError, ValueChange
 from core.load_mode import OverlayKey
+from core.texts.cells import EXTRACTED_TEXT
 from shell.db.column_limits import column_limits
 from shell.exhibits.texts import read_text_hashes
 from shell.exhibits.updates import (

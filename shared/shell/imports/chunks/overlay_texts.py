@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from core.exhibit_history import TEXT_ID, Change, Key, Kind
-from core.imports.text_packs import TextPack
-from core.load_file.given_columns import EXTRACTED_TEXT
 from core.load_file.layout import Layout
 from core.load_mode import Blanks
+from core.texts.cells import EXTRACTED_TEXT
+from core.texts.packs import TextPack
 from shell.exhibits.updates import KeyedExhibit
 from shell.imports.chunks.coercion import StorableRow
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from core.errors import StorageRefusedError, UnavailableError
-from core.imports.text_packs import TextPack, build_pack, build_pack_key
-from core.load_file.extracted_text import find_text_columns
 from core.load_file.layout import Layout
+from core.texts.cells import find_text_columns
+from core.texts.packs import TextPack, build_pack, build_pack_key
 from shell.aws.new_objects import find_object, put_new
 from shell.exhibits.texts import NewText, insert_texts
 from shell.imports.chunks.coercion import StorableRow
@@ -34,7 +34,7 @@ class StoredPack:
 
 def pack_texts(layout: Layout, rows: Iterable[StorableRow], stored: Collection[tuple[int, bytes]] = ()) -> TextPack:
     """Return the pack of the rows' texts, without those whose line and hash are `stored`; empty if no row has one."""
-    columns = find_text_columns(layout)
+    columns = find_text_columns(layout.names, layout.fields, layout.newline)
     if not columns.indexes:
         return TextPack()
     texts = ((row.source.line_no, columns.join(row.source.cells or ())) for row in rows)

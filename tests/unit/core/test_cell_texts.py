@@ -7,24 +7,22 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.imports.text_packs import build_pack, build_pack_key
-from core.load_file.extracted_text import find_text_columns, holds_paths
-from core.load_file.grammar import ASCII_WHITESPACE, Grammar
-from core.load_file.layout import Layout
+from core.load_file.grammar import ASCII_WHITESPACE
+from core.texts.cells import TextColumns, find_text_columns, holds_paths
+from core.texts.packs import build_pack, build_pack_key
 
 CELL = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(["", " ", "<nil>", "\u00ae", "a\u00aeb"])
 
 
-def layout(names: list[str], newline: str | None = None) -> Layout:
+def columns_of(names: list[str], newline: str | None = None) -> TextColumns:
     fields = ("control_number", *("extracted_text" for _ in names), "text_path")
-    whole = ("Id", *names, "Path")
-    return Layout("utf-8", Grammar(",", '"', len(whole)), newline, whole, fields, "MDY", 0, 1)
+    return find_text_columns(("Id", *names, "Path"), fields, newline)
 
 
 @given(cells=st.dictionaries(st.integers(1, 30), CELL, min_size=1, max_size=14), data=st.data())
 def test_numbered_columns_are_joined_by_their_numbers(cells: dict[int, str], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(sorted(cells)))
-    columns = find_text_columns(layout([f"OCR {number}" for number in shuffled], "\u00ae"))
+    columns = columns_of([f"OCR {number}" for number in shuffled], "\u00ae")
     expected = "".join(cells[number] for number in sorted(cells) if cells[number] != "<nil>").replace("\u00ae", "\n")
     found = columns.join(["A-1", *(cells[number] for number in shuffled), ""])
     # A no-break space is a text.
@@ -32,7 +30,7 @@ def test_numbered_columns_are_joined_by_their_numbers(cells: dict[int, str], dat
 
 
 def test_other_columns_are_joined_in_the_order_of_the_file() -> None:
-    columns = find_text_columns(layout(["OCR2", "Full Text", "OCR1"]))
+    columns = columns_of(["OCR2", "Full Text", "OCR1"])
     assert columns.join(["A-1", "2", "f", "1", ""]) == "2f1"
     assert columns.has_both(["A-1", "", "f", "", "a.txt"])
     assert not columns.has_both(["A-1", "", " ", "", "a.txt"])

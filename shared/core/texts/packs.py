@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-PREFIX = "texts"
+TEXT_PREFIX = "texts"
 
 
 class TextPlace(NamedTuple):
@@ -52,4 +52,4 @@ def build_pack(texts: Iterable[tuple[int, str]], stored: Container[tuple[int, by
 
 def build_pack_key(tenant_id: str, case_id: int, import_id: int, chunk_no: int, sha256: bytes) -> str:
     """Return the key of a pack: no other case, import or chunk has it, nor other bytes of this one."""
-    return f"{PREFIX}/{tenant_id}/{case_id}/{import_id}/{chunk_no}-{sha256.hex()}"
+    return f"{TEXT_PREFIX}/{tenant_id}/{case_id}/{import_id}/{chunk_no}-{sha256.hex()}"
