@@ -29,9 +29,7 @@ def prepare(message: ChunkMessage) -> ChunkInput | ImageChunk | str:
         from shell.imports.images.reader import read_page_documents
 
         return read_page_documents(loaded)
-    chunk_input = row_reader.read_rows(loaded)
-    chunk_input.store_texts()
-    return chunk_input
+    return row_reader.read_rows(loaded).store_texts()
 
 
 def finish(prepared: ChunkInput | ImageChunk | str | UndoPartMessage) -> None:

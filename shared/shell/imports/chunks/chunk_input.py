@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 from sqlalchemy.orm import DeclarativeBase, Session
 
@@ -58,11 +59,12 @@ class ChunkInput:
         stored = {(row.source.line_no, held_texts.get(exhibit.id, b"")) for row, exhibit in held if exhibit}
         return pack_texts(self.layout, self.valid, stored)
 
-    def store_texts(self) -> None:
+    def store_texts(self) -> Self:
         """Write the texts of the chunk to the bucket, once; a check writes none. Raises what `store_pack` raises."""
         if not self.is_check and self.stored_pack is None:
             self.stored_pack = store_pack(self.import_record, self.chunk, self.pack)
             self.pack.data = b""
+        return self
 
     def list_new_rows(self) -> list[StorableRow]:
         """Return the rows whose exhibits the case did not hold when it was read; none if they are not created."""
