@@ -23,6 +23,7 @@ DOMAIN: shell.exhibits shell.outbox shell.tables shell.work core.contracts UTILS
 core:
 core.texts: core
 core.load_file: core core.texts
+core.explanations: core
 core.image_load_file: core core.load_file
 core.imports: core core.load_file core.texts
 core.productions: core core.load_file
@@ -78,7 +79,7 @@ local.lambda_runtime: local.services RESOURCES
 local.event_sources: local.lambda_runtime local.services RESOURCES
 local.gateway: local.services RESOURCES
 local.stack: local.gateway local.event_sources local.lambda_runtime local.services RESOURCES
-exhibit_ingest: local.errors core.imports.profile_options
+exhibit_ingest: local.errors core.imports.profile_options core.explanations
 exhibit_ingest.catalog: exhibit_ingest local.errors core core.contracts core.imports.report_files
   shell.exhibits shell.imports shell.db shell.settings
 exhibit_ingest.undo: exhibit_ingest local.errors local.private_files
@@ -87,7 +88,7 @@ exhibit_ingest.preview: exhibit_ingest core core.imports.preview core.imports.fi
   core.image_load_file shell.db.column_limits shell.imports.chunks.preview_rows
 exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
   exhibit_ingest.volumes local.stack local.gateway local.lambda_runtime local.services RESOURCES
-  core core.imports core.load_file samples
+  core core.imports core.load_file core.explanations samples
 """
 
 

@@ -15,11 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from core.codes import Rejection
+from core.explanations.tables import Consequence
 from core.imports.column_report import ColumnReading
 from core.load_mode import Mode
 from exhibit_ingest.cli.column_summary import list_columns
 from exhibit_ingest.cli.import_status import CodeCounts, ImportProgress
 from exhibit_ingest.cli.report_download import Reports
+from exhibit_ingest.explained_codes import explain_codes
 from exhibit_ingest.option_advice import advise_option
 from exhibit_ingest.program import format_command
 
@@ -154,11 +156,13 @@ def _list_details(result: ImportResult, case: str, tenant: str, all_results: Seq
     if _has_rejected_rows(result):
         if result.codes.rejected:
             yield f"rejected: {_list_counts(result.codes.rejected)}"
+            yield from explain_codes(result.codes.rejected, Consequence.REJECTION, of_images=bool(result.pages))
         yield f"rejected rows: {reports.rejected_rows}"
         yield f"reasons: {reports.report}"
         yield from _advise_rejected(result, case, tenant, all_results)
     if result.state and result.state.warnings:
         yield f"warnings: {_list_counts(result.codes.warnings) or result.state.warnings}"
+        yield from explain_codes(result.codes.warnings, Consequence.WARNING, of_images=bool(result.pages))
         if reports.warnings:
             yield f"details: {reports.warnings}"
     yield from list_unreferenced(result)

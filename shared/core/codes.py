@@ -1,7 +1,7 @@
 """The codes of failed files and volumes, rejected rows, warnings and findings of a check.
 
-Guaranteed: a code is never renamed or removed; users' scripts depend on it. docs/load-files.md and, for
-`KeptCode`, docs/correcting-a-load.md explain each code and what to do about it; a test looks for each there.
+Guaranteed: a code is never renamed or removed; users' scripts depend on it. What each means and what to do about it is
+in `core.explanations`.
 """
 
 from __future__ import annotations

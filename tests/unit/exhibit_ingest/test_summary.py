@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from core.explanations.tables import Consequence
 from core.imports.column_report import ColumnKind, ColumnReading
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Mode
@@ -19,6 +20,7 @@ from exhibit_ingest.cli.column_summary import list_columns
 from exhibit_ingest.cli.import_status import CodeCounts
 from exhibit_ingest.cli.report_download import Reports
 from exhibit_ingest.cli.summary import ImportResult, build_reload_command, format_json, print_table
+from exhibit_ingest.explained_codes import explain_codes
 from exhibit_ingest.program import format_command
 from tests.unit.exhibit_ingest.import_states import state
 
@@ -194,6 +196,16 @@ def test_the_terminal_shows_counts_by_code() -> None:
     output = io.StringIO()
     print_table(OUTCOMES, "c", "local", output)
     assert "a.dat: rejected: MISSING_ID 1\n" in output.getvalue()
+    assert "a.dat:   MISSING_ID 1: the id's cell is blank. What to do: give the row an id.\n" in output.getvalue()
+
+
+def test_a_code_that_the_command_does_not_know_is_counted() -> None:
+    counts = {"MADE_LATER": 2, "UNDECODABLE_BYTES": 1}
+    unknown, known = explain_codes(counts, Consequence.REJECTION, of_images=True)
+    assert (unknown, known.partition(".")[0]) == (
+        "  MADE_LATER 2",
+        "  UNDECODABLE_BYTES 1: bytes are not valid in the file's encoding",
+    )
 
 
 def test_the_terminal_shows_how_columns_are_read() -> None:

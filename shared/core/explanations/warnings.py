@@ -1,0 +1,100 @@
+"""What is warned of in a row of a load file, or of the file as a whole (line 0)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.codes import WarningCode
+from core.explanations.explanation import Explanation
+
+WARNINGS: Mapping[str, Explanation] = {
+    WarningCode.INVALID_DATE: Explanation(
+        "the text is not a date: the date is empty, the text is kept",
+        "correct the cell, or say how the column is written: [dates](#how-dates-are-written)",
+    ),
+    WarningCode.INVALID_TIME: Explanation(
+        "the text in a time column is not a time: the date is stored without it, the text is kept",
+        "correct the cell, or map the column to `property`",
+    ),
+    WarningCode.AMBIGUOUS_TIME: Explanation(
+        "clocks in the zone showed this time twice, when they were set back: the first one is stored",
+        "ask the sender for times with an offset, or in UTC",
+    ),
+    WarningCode.NONEXISTENT_TIME: Explanation(
+        ("clocks in the zone did not show this time, because they were set forward: it is stored moved on by the gap"),
+        "look at the option `time_zone`; ask the sender for times with an offset, or in UTC",
+    ),
+    WarningCode.VALUE_TRUNCATED: Explanation(
+        "a text was longer than its column",
+        "nothing, if the beginning is enough: `warnings.csv` has the whole text or its place in the file",
+    ),
+    WarningCode.CHARACTERS_REMOVED: Explanation(
+        "characters that a utf8mb3 column cannot store were removed",
+        "deploy with utf8mb4, and import the row again",
+    ),
+    WarningCode.PROPERTY_DROPPED: Explanation(
+        "the properties of a row together exceed 65,535 bytes: the largest were dropped",
+        "move long texts to files; `warnings.csv` has each text or its place in the file",
+    ),
+    WarningCode.TEXT_AND_PATH: Explanation(
+        "the document has a text in its cells and the path of a text file: the file is its text, the cells are stored",
+        "nothing, if the file is the text; otherwise remove the path: [text in cells](#text-in-cells)",
+    ),
+    WarningCode.NAME_MERGED: Explanation(
+        "a name has several spellings that differ in case or accents only: they are one custodian or tag",
+        "nothing, if they are the same; otherwise write one of them differently",
+    ),
+    WarningCode.REPLACEMENT_CHARACTER: Explanation(
+        (
+            "the text has U+FFFD (�), which stands for lost characters, for example in rejected rows that were "
+            "not corrected; nothing was changed"
+        ),
+        "look the text up in the file that the sender made",
+    ),
+    WarningCode.MIXED_NEWLINES: Explanation(
+        "a record has both line ends and ®: both are line ends now",
+        "nothing, unless ® was meant as ®: then set `newline` to `none`",
+    ),
+    WarningCode.REPEATED_HEADER: Explanation(
+        "lines of a header inside the file, as in files put together, are not rows (line 0)",
+        "nothing",
+    ),
+    WarningCode.DIFFERS_FROM_CHECK: Explanation(
+        (
+            "the import had another result than the check before it, in counts, codes, new names or single rows: "
+            "the case changed in between, or a chunk failed (line 0)"
+        ),
+        "compare the reports of both; undo the import if it is not what you confirmed",
+    ),
+    WarningCode.BYTE_ORDER_MARK: Explanation(
+        "byte order marks before records were removed (line 0)",
+        "nothing",
+    ),
+    WarningCode.NEWLINE_MARK_KEPT: Explanation(
+        "® stands for line ends in this file; in this path or file name it was kept as written",
+        "nothing, if the name of the file has ®; otherwise correct the path",
+    ),
+    WarningCode.AMBIGUOUS_DATE_ORDER: Explanation(
+        "no date of the column shows whether day or month comes first: month first was assumed (line 0)",
+        "if that is wrong, undo the import and repeat it with `date_order`",
+    ),
+    WarningCode.MIXED_DATE_ORDER: Explanation(
+        "the dates of the column show different orders: those with the year last are read month first (line 0)",
+        "ask the sender which order is meant; set `date_order`",
+    ),
+    WarningCode.NO_ROWS: Explanation(
+        "the file has a header and no rows (line 0)",
+        "ask the sender whether the file should have rows",
+    ),
+    WarningCode.ERROR_FILE_ENCODING: Explanation(
+        (
+            "rejected rows were saved in another encoding than UTF-8 with a byte order mark; the message says how "
+            "they are read (line 0)"
+        ),
+        "compare some accents, and cells with `?`, with the load file; save the rows as UTF-8 if they differ",
+    ),
+    WarningCode.MIXED_ENCODING: Explanation(
+        ("a file that is read as cp1252 has characters that are valid UTF-8 (`GrÃ¼n`); the message has the first line"),
+        "look at that line; if most of the file is UTF-8, set the option `encoding`",
+    ),
+}
