@@ -15,6 +15,7 @@ from shell.productions.sources import SourceFile
 from tests.support.application.driver import World
 from tests.support.productions.runs import MANIFESTS, ask, execute, objects_of, put_file
 from tests.support.productions.written_volumes import dat_of, written
+from tests.support.undo.runs import undo
 
 LONG = "a long text; " * 10_000
 ROWS = ("Control Number,OCR1,OCR2,Text Path", f"A-1,{LONG},end,", "A-2,two,,", "A-3,three,,t/3.txt", "A-4,,,", "")
@@ -57,6 +58,16 @@ def test_an_execution_confirms_them_and_an_overlay_later_changes_nothing(world: 
     reconcile(production)
     stored = world.query("SELECT files FROM production_documents ORDER BY position")
     assert [sorted(json.loads(row.files)) for row in stored] == [["TEXT"], ["TEXT"], ["TEXT"], []]
+
+
+def test_an_undo_leaves_what_was_produced(world: World) -> None:
+    overlay = world.run(b"Control Number,OCR1\r\nA-2,other\r\n", mode="overlay")
+    production = written(prefix="C")
+    undo(world, overlay)
+    assert b"other" in objects_of(world, production).values()
+    reconcile(production)
+    again = written(prefix="D", volume="VOL002")
+    assert objects_of(world, again)["VOL002/TEXT/0001/D0000002.txt"] == b"two"
 
 
 def test_the_comparison_finds_a_text_that_differs(world: World) -> None:

@@ -109,6 +109,15 @@ CERTAIN, LIKELY, GUESS, GIVEN = map(str, (Certainty.CERTAIN, Certainty.LIKELY, C
 DAT = "þControl Numberþ\x14þTitleþ\r\nþA-1þ\x14þMüllerþ\r\n"
 
 
+def test_a_text_that_is_no_property_is_shown_as_it_is_stored() -> None:
+    text = "line one\u00ae" + "x" * 70_000
+    data = f"\u00feControl Number\u00fe\x14\u00feOCR1\u00fe\r\n\u00feA-1\u00fe\x14\u00fe{text}\u00fe\r\n"
+    [_, column] = preview(data).columns
+    assert column.field == "extracted_text"
+    [sample] = column.samples
+    assert (str(sample.value)[:12], sample.code) == ("line one\nxxx", None)
+
+
 @pytest.mark.parametrize(
     ("data", "options", "expected"),
     [
