@@ -108,7 +108,7 @@ class Exhibit(ResponseModel):
     custodians: list[str] = Field(description="The names of the exhibit's custodians.")
     tags: list[str] = Field(description="The names of the exhibit's tags.")
     page_count: int = Field(description="The number of pages that `GET /exhibits/{id}/pages` lists; 0: no images.")
-    has_text: bool = Field(
+    has_extracted_text: bool = Field(
         description="Whether cells of a load file have a text of the exhibit, which `GET /exhibits/{id}/text` returns. "
         "With a `textPath`, the file is the text that is produced."
     )

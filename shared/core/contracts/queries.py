@@ -197,7 +197,9 @@ class ExhibitQuery(CaseQuery):
         default=None,
         description="Whether the exhibit has a native: the path of one and, if a volume was to have it, the file.",
     )
-    has_text: _Boolean | None = Field(default=None, description="Whether the exhibit has a text, likewise.")
+    has_text: _Boolean | None = Field(
+        default=None, description="Whether the exhibit has a text, likewise, or in cells."
+    )
 
     @model_validator(mode="after")
     def _has_ranges(self) -> Self:

@@ -157,7 +157,7 @@ def describe_exhibit(reading: Session, exhibit: Exhibits, case: str) -> schemas.
         custodians=[each.name for each in list_exhibit_custodians(reading, exhibit.id)],
         tags=_list_tags(reading, exhibit.id),
         page_count=_count_pages(reading, exhibit.page_set_id),
-        has_text=exhibit.text_id is not None,
+        has_extracted_text=exhibit.text_id is not None,
     )
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from core.contracts.exhibits import ExhibitChange
+from core.contracts.queries import ExhibitQuery
 from core.errors import InvalidInputError, NotFoundError, UnavailableError
 from core.texts.packs import TEXT_PREFIX
 from shell.aws import clients
 from shell.exhibits.commands import patch_exhibit
-from shell.exhibits.queries import get_exhibit
+from shell.exhibits.queries import get_exhibit, list_exhibits
 from shell.exhibits.text_reading import PART_BYTES, read_text
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.write_or_check import finish_chunk
@@ -223,6 +224,8 @@ def test_a_text_is_served_in_parts_and_to_its_tenant_alone(world: World) -> None
     text = "\u20ac\U0001f600a" * (PART_BYTES // 8 * 2 + 7)
     world.run(make_file(("A-1", text), ("A-2", "neighbour"), ("A-3", "")))
     exhibit = exhibit_id(world)
+    with_text = list_exhibits(CALLER, ExhibitQuery.model_validate({"case": "Case", "hasText": "true"})).items
+    assert [each.control_number for each in with_text] == ["A-1", "A-2"]
     parts: list[str] = []
     start: int | None = 0
     while start is not None:
@@ -239,7 +242,11 @@ def test_a_text_is_served_in_parts_and_to_its_tenant_alone(world: World) -> None
     for caller, number in ((STRANGER, "A-1"), (CALLER, "A-3")):
         with pytest.raises(NotFoundError):
             read_text(caller, exhibit_id(world, number), 0)
-    assert [get_exhibit(CALLER, exhibit_id(world, f"A-{n}")).has_text for n in (1, 2, 3)] == [True, True, False]
+    assert [get_exhibit(CALLER, exhibit_id(world, f"A-{n}")).has_extracted_text for n in (1, 2, 3)] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_a_row_with_a_text_and_a_path_is_warned_of(world: World) -> None:
