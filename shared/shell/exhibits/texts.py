@@ -24,9 +24,9 @@ _SET = text("""
     SET exhibit.text_id = changed.text_id
 """)
 _HASHES = text("""
-    SELECT exhibit.id, stored.sha256 FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS asked
+    SELECT exhibit.id, own.sha256 FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS asked
     STRAIGHT_JOIN exhibits AS exhibit FORCE INDEX (PRIMARY) ON exhibit.id = asked.id
-    JOIN texts AS stored ON stored.id = exhibit.text_id
+    JOIN texts AS own ON own.id = exhibit.text_id
 """)
 
 
