@@ -1,10 +1,11 @@
-"""Serve the API of cases and custodians."""
+"""Serve the API of cases and custodians, and the texts of exhibits."""
 
 from core.contracts import cases as case_schemas
 from core.contracts import exhibits as schemas
+from core.contracts.texts import ExhibitText
 from shell.api import app as api
 from shell.api.mutations import CREATED, ONE_AT_A_TIME, run_idempotent
-from shell.exhibits import case_list, commands
+from shell.exhibits import case_list, commands, text_reading
 from shell.exhibits import custodians as ops
 
 app = api.http_app()
@@ -39,3 +40,9 @@ def add_custodian(body: schemas.NewCustodian, request: api.Request, key: api.Key
 def add_custodians(exhibit_id: api.Id, body: schemas.NewCustodians, request: api.Request, key: api.Key) -> api.Response:
     """Link custodians to an exhibit. Custodians that are linked already stay linked."""
     return run_idempotent(request, key, commands.add_custodians, exhibit_id, body.custodians, options=ONE_AT_A_TIME)
+
+
+@app.get("/exhibits/<exhibit_id>/text", **api.for_viewers(200, ExhibitText, 404, 422))
+def get_text(exhibit_id: api.Id, request: api.Request, part: api.TextPart) -> ExhibitText:
+    """Get the text that the cells of a load file have of an exhibit, a part at a time."""
+    return text_reading.read_text(request.caller, exhibit_id, part.start)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def prepare(message: ChunkMessage) -> ChunkInput | ImageChunk | str:
-    """Read the chunk that the message names."""
+    """Read the chunk that the message names, and write its texts to the bucket, if it has any."""
     loaded = load_chunk(message.import_id, message.chunk_no)
     if isinstance(loaded, str):
         return loaded
@@ -29,7 +29,7 @@ def prepare(message: ChunkMessage) -> ChunkInput | ImageChunk | str:
         from shell.imports.images.reader import read_page_documents
 
         return read_page_documents(loaded)
-    return row_reader.read_rows(loaded)
+    return row_reader.read_rows(loaded).store_texts()
 
 
 def finish(prepared: ChunkInput | ImageChunk | str | UndoPartMessage) -> None:

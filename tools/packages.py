@@ -23,11 +23,12 @@ DOMAIN: shell.exhibits shell.families core.families shell.outbox shell.tables sh
 core:
 core.cells: core
 core.dates: core
-core.load_file: core core.cells core.dates
+core.texts: core
+core.load_file: core core.cells core.dates core.texts
 core.explanations: core
 core.image_load_file: core core.load_file
 core.families: core core.cells core.load_file
-core.imports: core core.dates core.load_file
+core.imports: core core.dates core.load_file core.texts
 core.productions: core core.load_file
 core.checks: core core.cells core.load_file core.families core.productions
 core.volumes: core core.load_file core.checks
@@ -54,8 +55,9 @@ shell.volume_files: core.contracts core.load_file core.volumes shell.tables UTIL
 shell.imports.state: core.imports core.load_file DOMAIN
 shell.imports.splitting: shell.imports.state
   core.dates core.imports core.load_file core.image_load_file shell.prefetch DOMAIN
-shell.imports.chunks: shell.imports.state shell.volume_files shell.custodian_ops shell.taggings_ops
-  core.cells core.checks core.dates core.imports core.load_file core.volumes DOMAIN
+shell.imports.rows: core.dates core.imports core.load_file core.texts core.cells UTILS
+shell.imports.chunks: shell.imports.rows shell.imports.state shell.volume_files shell.custodian_ops shell.taggings_ops
+  core.cells core.checks core.dates core.imports core.load_file core.texts core.volumes DOMAIN
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
   core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
@@ -93,7 +95,7 @@ exhibit_ingest.undo: exhibit_ingest local.errors local.private_files
 exhibit_ingest.volumes: exhibit_ingest core.errors core.volumes local.errors local.private_files
 exhibit_ingest.preview: exhibit_ingest exhibit_ingest.volumes local.errors core core.imports.preview
   core.imports.findings core.load_file core.volumes core.image_load_file
-  shell.db.column_limits shell.imports.chunks.preview_rows
+  shell.db.column_limits shell.imports.rows.preview_rows
 exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
   exhibit_ingest.volumes local.stack local.gateway local.lambda_runtime local.services RESOURCES
   core core.checks core.imports core.load_file core.explanations samples

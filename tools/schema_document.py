@@ -20,7 +20,7 @@ from tools.generated_parts import replace_part, write_or_check
 SCHEMA_DOCUMENT = Path(__file__).parent.parent / "docs" / "schema.md"
 SUBJECTS = {
     "Documents": (
-        *("cases", "exhibits", "exhibit_changes", "custodians", "custodian_exhibits", "tags", "taggings"),
+        *("cases", "exhibits", "exhibit_changes", "texts", "custodians", "custodian_exhibits", "tags", "taggings"),
         "family_statements",
     ),
     "Imports": (

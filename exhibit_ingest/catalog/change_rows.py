@@ -11,7 +11,7 @@ from exhibit_ingest.printable import shorten_printable
 CHANGE_COLUMNS = ("version", "changed_at", "action", "user", "source", "what", "old", "new")
 _CHARACTERS = 60
 _LINKS = {True: "yes", False: "no"}
-_PAGE_SET = "page_set_id"
+_PAGE_SET, _TEXT = "page_set_id", "text_id"
 
 
 def list_page_sets(entries: Iterable[ExhibitHistoryEntry]) -> set[int]:
@@ -56,6 +56,9 @@ def _describe_values(entry: ExhibitHistoryEntry, page_counts: Mapping[int, int])
                 old, new = (_describe_pages(change[side], page_counts) for side in ("old", "new"))
                 yield "pages", old, new
                 continue
+            if kind == "" and name == _TEXT:
+                yield "text of cells", _describe_text(change["old"]), _describe_text(change["new"])
+                continue
             what = shorten_printable(f"{kind}{name}", _CHARACTERS)
             yield what, _describe_value(change, "old"), _describe_value(change, "new")
 
@@ -65,6 +68,10 @@ def _describe_pages(page_set: str | int | None, page_counts: Mapping[int, int]) 
         return "(none)"
     count = page_counts.get(int(page_set))
     return "(deleted by an undo)" if count is None else f"{count:,}"
+
+
+def _describe_text(text_id: str | int | None) -> str:
+    return f"text {text_id}" if text_id else "(none)"
 
 
 def _describe_value(change: Mapping[Any, Any], side: str) -> str:

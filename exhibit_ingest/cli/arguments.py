@@ -20,8 +20,7 @@ from exhibit_ingest.undo.arguments import add_undo_arguments
 from exhibit_ingest.volumes.arguments import VOLUME_HELP, add_volume_arguments
 
 _MOST_WORKERS = 64
-_LAST_PORT = 65535
-_API_PORT = 8700
+_API_PORT, _LAST_PORT = 8700, 65535
 DEFAULT_WORKERS = min(4, os.cpu_count() or 1)
 
 _DESCRIPTION = """\

@@ -18,7 +18,7 @@ from exhibit_ingest.option_advice import advise_option
 from exhibit_ingest.preview.declared_limits import declared_limits
 from exhibit_ingest.printable import shorten_printable
 from exhibit_ingest.program import format_command
-from shell.imports.chunks.preview_rows import make_converter
+from shell.imports.rows.preview_rows import make_converter
 
 _MESSAGE_CHARACTERS = 4_000
 

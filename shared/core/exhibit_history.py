@@ -19,11 +19,11 @@ from typing import Any, Final, NamedTuple
 from core.exhibit_dates import DATE_FIELDS, NO_PRECISIONS, Precision, change_precisions
 from core.exhibit_fields import KEYS, TEXTS
 
-PAGE_SET = "page_set_id"
+PAGE_SET, TEXT_ID = "page_set_id", "text_id"
 # The columns of `exhibits` that a change may set; properties and links have keys of their own.
 RECORDED_COLUMNS = (
     *(*KEYS[1:], *TEXTS, *DATE_FIELDS),
-    *("document_date_source", "date_precision", "row_hash", PAGE_SET),
+    *("document_date_source", "date_precision", "row_hash", PAGE_SET, TEXT_ID),
 )
 COMPRESSED_FROM_BYTES = 501
 _LEVEL = 1
@@ -113,9 +113,9 @@ class Entry:
 def describe_fields(columns: Mapping[str, Any]) -> dict[str, str | None]:
     """Return columns of `exhibits` as fields of the history: text, or None.
 
-    A date is `2019-12-31 23:59:59.000000`, a hash is hexadecimal, the id of a page set is decimal. `date_precision`
-    becomes one field for each date, such as `document_date_precision`, with its letter or None: writers of different
-    dates change different keys.
+    A date is `2019-12-31 23:59:59.000000`, a hash is hexadecimal, the id of a page set or text is decimal.
+    `date_precision` becomes one field for each date, such as `document_date_precision`, with its letter or None:
+    writers of different dates change different keys.
     """
     fields: dict[str, str | None] = {}
     for name, value in columns.items():
@@ -170,7 +170,7 @@ def _describe(value: str | datetime | bytes | int | None) -> str | None:
 def _restore(name: str, text: str | None) -> str | datetime | bytes | int | None:
     if text is None:
         return None
-    if name == PAGE_SET:
+    if name in (PAGE_SET, TEXT_ID):
         return int(text)
     if name in DATE_FIELDS:
         return datetime.fromisoformat(text)

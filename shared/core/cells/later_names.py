@@ -69,6 +69,12 @@ def decide_fields(
     return decided
 
 
+def find_paths(indexes: Collection[int], records: Iterable[Sequence[str] | None]) -> set[int]:
+    """Return which of these columns have paths as cells; the records are taken only if there are such columns."""
+    values = _take_values(records, indexes) if indexes else {}
+    return {index for index, found in values.items() if are_paths(found)}
+
+
 def _list_candidates(named: Mapping[int, str], fields: Sequence[str | None]) -> Iterator[tuple[str, Content, int]]:
     for field, (content, later) in BY_CONTENT.items():
         if field not in fields:

@@ -122,6 +122,10 @@ class Exhibit(ResponseModel):
         "`batesBegin` and `batesEnd`, and each source of these and of them. A range without an import or a production "
         "was set by a user before an overlay replaced it."
     )
+    has_extracted_text: bool = Field(
+        description="Whether cells of a load file have a text of the exhibit, which `GET /exhibits/{id}/text` returns. "
+        "With a `textPath`, the file is the text that is produced."
+    )
     import_id: int = Field(description="The import that created the exhibit.")
     line: int = Field(description="The exhibit's line in the load file.")
     version: int = Field(description=_VERSION)

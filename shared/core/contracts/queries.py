@@ -81,6 +81,14 @@ class PageQuery(ApiModel):
     )
 
 
+class TextQuery(ApiModel):
+    """The part of a text."""
+
+    start: Annotated[int, BeforeValidator(_require_digits)] = Field(
+        default=0, ge=0, le=2**31, description="Where the part begins, in bytes: `nextStart` of the part before."
+    )
+
+
 class ImportQuery(PageQuery):
     """The filters of the list of imports."""
 
@@ -196,7 +204,9 @@ class ExhibitQuery(CaseQuery):
         default=None,
         description="Whether the exhibit has a native: the path of one and, if a volume was to have it, the file.",
     )
-    has_text: _Boolean | None = Field(default=None, description="Whether the exhibit has a text, likewise.")
+    has_text: _Boolean | None = Field(
+        default=None, description="Whether the exhibit has a text, likewise, or in cells."
+    )
 
     @model_validator(mode="after")
     def _has_ranges(self) -> Self:

@@ -73,7 +73,7 @@ REJECTED_ROWS: Mapping[str, Explanation] = {
     ),
     Rejection.RECORD_TOO_LARGE: Explanation(
         "a record is over 16 MB",
-        "look for an unclosed qualifier, or move the text to a file",
+        "look for an unclosed qualifier, or move the text to a file of a volume and give its path",
     ),
     Rejection.VALUE_REFUSED: Explanation(
         "the database refused a value; the message has its error number",

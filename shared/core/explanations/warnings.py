@@ -36,6 +36,10 @@ WARNINGS: Mapping[str, Explanation] = {
         "the properties of a row together exceed 65,535 bytes: the largest were dropped",
         "move long texts to files; `warnings.csv` has each text or its place in the file",
     ),
+    WarningCode.TEXT_AND_PATH: Explanation(
+        "the document has a text in its cells and the path of a text file: the file is its text, the cells are stored",
+        "nothing, if the file is the text; otherwise remove the path: [text in cells](#text-in-cells)",
+    ),
     WarningCode.NAME_MERGED: Explanation(
         "a name has several spellings that differ in case or accents only: they are one custodian or tag",
         "nothing, if they are the same; otherwise write one of them differently",

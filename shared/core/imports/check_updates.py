@@ -14,12 +14,15 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
-from core.exhibit_history import Absent, Change, Changes, Key, Kind, Value, precision_field
+from core.exhibit_history import TEXT_ID, Absent, Change, Changes, Key, Kind, Value, precision_field
 from core.load_file.layout import Layout
+from core.texts.cells import EXTRACTED_TEXT
 
 MAX_EXAMPLES, MAX_CHARACTERS = 100, 200
 # They follow from other fields, which are counted.
 _DERIVED = frozenset({"row_hash", "document_date_source", *map(precision_field, DATE_FIELDS)})
+
+_TEXT, _STORED = Key(Kind.FIELD, TEXT_ID), "(a text that is stored whole)"
 
 
 class UpdateExample(NamedTuple):
@@ -72,7 +75,8 @@ def merge_updates(parts: Iterable[Updates]) -> Updates:
 def _name_changes(layout: Layout, changes: Changes) -> Iterator[tuple[str, str | None, str | None]]:
     columns = {field: name for name, field in reversed(list(zip(layout.names, layout.fields, strict=True))) if field}
     # The text of a column that feeds a field is kept as a property too, and counts once.
-    fed = {name for name, field in zip(layout.names, layout.fields, strict=True) if field}
+    fed = {name for name, field in zip(layout.names, layout.fields, strict=True) if field not in (None, EXTRACTED_TEXT)}
+    texts = {name for name, field in zip(layout.names, layout.fields, strict=True) if field == EXTRACTED_TEXT}
     for key, change in changes.items():
         if change.old == change.new:
             # Recorded with what is set together with it.
@@ -80,6 +84,14 @@ def _name_changes(layout: Layout, changes: Changes) -> Iterator[tuple[str, str |
         if key.kind in (Kind.CUSTODIAN, Kind.TAG):
             name = columns.get(key.kind.value, key.kind.value)
             yield (name, None, _cut(key.name)) if change.new else (name, _cut(key.name), None)
+        elif key == _TEXT:
+            # What fits the properties is shown as such.
+            if not any(each.kind is Kind.PROPERTY and each.name in texts for each in changes):
+                yield (
+                    columns.get(EXTRACTED_TEXT, key.name),
+                    _STORED if change.old else None,
+                    _STORED if change.new else None,
+                )
         elif not _is_counted_elsewhere(key, fed):
             yield columns.get(key.name, key.name) if key.kind is Kind.FIELD else key.name, *_show(change)
 

@@ -21,6 +21,7 @@ from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_mode import Blanks, MultiValues
+from core.texts.cells import EXTRACTED_TEXT
 
 # The columns of `exhibits` that an overlay can change, besides the properties and the row hash.
 OVERLAID_COLUMNS = (*KEYS[1:], *TEXTS, *DATE_FIELDS, "document_date_source", "date_precision")
@@ -58,6 +59,7 @@ class RowOverlay:
         }
         self._keys = {name: str(field) for name, field in columns if field in KEYS}
         self._later = {layout.names[index]: index for _, index in layout.moved_texts}
+        self.text_names = frozenset(name for name, field in columns if field == EXTRACTED_TEXT)
         self._companions = tuple(dict.fromkeys((*KEYS[1:], *(field for field, _ in layout.moved_texts))))
         self._members = {field: _list_members(layout, field) for field in (*self._companions, *DATE_FIELDS)}
 
@@ -127,7 +129,7 @@ class RowOverlay:
         return not self._clears or not any(cell and is_blank(cell) for cell in cells)
 
     def find_properties(self, cells: Sequence[str], row: OverlaidDocument) -> PropertyChanges:
-        """Return what the row sets and removes; a cell that could not be stored does neither.
+        """Return what the row sets and removes; a cell that could not be stored does neither, but for that of a text.
 
         An id is a property only with the spaces around it, or blank with the parent that follows from other cells. A
         text takes the place of the property that an earlier version made of its column.
@@ -138,7 +140,9 @@ class RowOverlay:
         given = [name for name in self._properties if name in derived or name not in blank]
         exact = {name for name in self._keys.keys() - blank if _is_trimmed(cells[self._properties[name]])}
         moved = {name for name, index in self._later.items() if self._clears or not is_blank(cells[index])}
-        removed = (blank - derived if self._clears else set()) | exact | moved
+        # What does not fit is in the text of the document, and must not leave the property of another one.
+        dropped = {name for name in self.text_names - blank if name not in row.properties}
+        removed = (blank - derived if self._clears else set()) | exact | moved | dropped
         properties = {name: row.properties[name] for name in given if name in row.properties}
         return PropertyChanges(properties, frozenset(removed))
 

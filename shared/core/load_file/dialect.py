@@ -7,7 +7,7 @@ the uploader override detection.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
@@ -29,6 +29,7 @@ from core.load_file.field_mapping import (
     decide_by_content,
     explain_columns,
     get_id_field,
+    leave_out_paths,
 )
 from core.load_file.file_signatures import (
     CLOSE_THE_QUALIFIER,
@@ -191,8 +192,7 @@ def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialec
     )
     body_line = first.first + first.lines if options.header else before
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
-    columns = _map_columns(names, options, lines.slice_from(body_line), grammar)
-    earlier = explain_columns(names, options.columns, options.profile, with_later=False)
+    columns, earlier = _map_columns(names, options, lines.slice_from(body_line), grammar)
     fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
     check_overlay_key(options.load_mode, fields, names)
     opening = Opening(dialect, grammar, names, fields, body_start, body_line + 1, reasons=reasons)
@@ -202,11 +202,15 @@ def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialec
 
 def _map_columns(
     names: tuple[str, ...], options: ImportOptions, lines: enc.Lines, grammar: Grammar
-) -> tuple[ColumnMapping, ...]:
-    """Return the fields of the columns; `lines` are those of the first records, the last of which may be cut."""
-    columns = explain_columns(names, options.columns, options.profile)
-    records = (record.cells for record in read_records(lines, grammar, at_end=True, cursor=LineCursor()))
-    return decide_by_content(columns, records)
+) -> tuple[tuple[ColumnMapping, ...], tuple[ColumnMapping, ...]]:
+    """Return the fields of the columns, and those of earlier versions; of the lines, the last may be cut."""
+
+    def read() -> Iterator[Sequence[str] | None]:
+        return (record.cells for record in read_records(lines, grammar, at_end=True, cursor=LineCursor()))
+
+    columns = leave_out_paths(explain_columns(names, options.columns, options.profile), read())
+    earlier = explain_columns(names, options.columns, options.profile, with_later=False)
+    return decide_by_content(columns, read()), leave_out_paths(earlier, read())
 
 
 def _take_whole_lines(raw: bytes, dialect: Dialect, whole: bool) -> bytes:

@@ -13,14 +13,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
-from core.cells.later_names import BY_CONTENT, LATER_NAMES, decide_fields
+from core.cells.later_names import BY_CONTENT, LATER_NAMES, decide_fields, find_paths
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS, EVENT_DATES
 from core.exhibit_fields import TEXT_FIELDS
-from core.load_file.given_columns import MULTI_COLUMN_FIELDS, ProfileUse, apply_mapping, apply_profile, list_names
+from core.load_file.given_columns import (
+    MULTI_COLUMN_FIELDS,
+    ProfileUse,
+    apply_mapping,
+    apply_profile,
+    describe_missing_id,
+    refuse_line_column,
+)
 from core.load_file.header_names import (
     LAST_DATE_RANK,
     PRODUCTION_FIELDS,
@@ -30,6 +37,7 @@ from core.load_file.header_names import (
     compile_patterns,
     normalise_name,
 )
+from core.texts.cells import EXTRACTED_TEXT
 
 # The fields that option `columns` accepts; `family_begin` is excluded because it only serves to find parents.
 FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
@@ -105,7 +113,7 @@ def explain_columns(
     fields = list(given)
     lines = [index for index, name in enumerate(names) if given[index] is None and is_line_column(name)]
     if lines and lines[0] < len(names) - 1:
-        _refuse_line_column(names, lines[0])
+        refuse_line_column(names, lines[0])
     if lines:
         fields[-1] = ORIGINAL_LINE
     _recognise_fields(names, fields)
@@ -115,17 +123,8 @@ def explain_columns(
     reasons = [MappingReason.GIVEN if field else MappingReason.PROFILE for field in own]
     columns = tuple(map(_explain_column, names, given, reasons, fields))
     if not {"control_number", "bates_begin"} & {column.field for column in columns}:
-        raise FileRefusedError(FileFailure.NO_ID_COLUMN, _describe_missing_id(names))
+        raise FileRefusedError(FileFailure.NO_ID_COLUMN, describe_missing_id(names))
     return columns
-
-
-def _refuse_line_column(names: Sequence[str], index: int) -> NoReturn:
-    """Raise FileRefusedError: the lines in the column would be properties of exhibits."""
-    name = names[index]
-    message = f"Column {index + 1} is {name}, which is the last column of an error file, but columns come after it"
-    advice = f"Remove those after it, also blank ones that a program added, or move {name} to the end"
-    given = f'if its cells are values of exhibits, add {{"columns": {{"{name}": "property"}}}} to the options'
-    raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. {advice}; {given}.")
 
 
 def _explain_column(name: str, given: str | None, reason: MappingReason, field: str | None) -> ColumnMapping:
@@ -256,6 +255,20 @@ def _drop_times_without_date(given: Sequence[str | None], fields: list[str | Non
             fields[fields.index(time)] = None
 
 
+def leave_out_paths(
+    columns: tuple[ColumnMapping, ...], records: Iterable[Sequence[str] | None]
+) -> tuple[ColumnMapping, ...]:
+    """Return the columns with those as properties whose names mean the text, and whose cells are paths.
+
+    `records` are the first ones. What the uploader says a column is, is not changed.
+    """
+    recognised = (MappingReason.SYNONYM, MappingReason.PATTERN)
+    texts = [i for i, column in enumerate(columns) if column.field == EXTRACTED_TEXT and column.why in recognised]
+    paths = find_paths(texts, records)
+    left_out = {index: replace(columns[index], field=None, why=MappingReason.PROPERTY) for index in paths}
+    return tuple(left_out.get(index, column) for index, column in enumerate(columns))
+
+
 def find_hashed_date(names: Sequence[str], fields: Sequence[str | None], reasons: Sequence[str]) -> int | None:
     """Return the column that was the document date before there were other dates; None if the file has no date.
 
@@ -285,11 +298,3 @@ def _is_event_date(found: _Meaning | None, field: str | None) -> bool:
 
 def _may_be_id(name: str) -> bool:
     return compile_fallback_id().fullmatch(normalise_name(name.replace("#", " number "))) is not None
-
-
-def _describe_missing_id(names: Sequence[str]) -> str:
-    return (
-        "No column is recognised as the id (control number, document id or begin Bates). "
-        'Name it in the options: {"columns": {"<name or number>": "control_number"}}. '
-        f'If the file has no header line, add "header": false. The columns are: {list_names(names)}.'
-    )

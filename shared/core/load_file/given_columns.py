@@ -12,13 +12,16 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file.header_names import normalise_name
 from core.load_mode import LoadMode, OverlayKey
+from core.texts.cells import EXTRACTED_TEXT
 
-MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
+NAME_FIELDS = frozenset({"custodians", "tags"})
+MULTI_COLUMN_FIELDS = NAME_FIELDS | {EXTRACTED_TEXT}
 MAX_LISTED_NAMES = 20
 # The columns of a file without a header are called Column 1, Column 2 and so on.
 _NUMBER = re.compile("(?:column)?[0-9]+")
@@ -50,8 +53,8 @@ def name_columns(cells: Sequence[str]) -> tuple[str, ...]:
 def check_columns(columns: Mapping[str, str], load_mode: LoadMode, *, has_header: bool) -> None:
     """Raise FileRefusedError (BAD_OPTIONS) for an option `columns` that no file can have.
 
-    A field other than custodians and tags has one column, a file without a header has columns by number, and an overlay
-    by Bates number has no control numbers.
+    A field other than custodians, tags and the text has one column, a file without a header has columns by number, and
+    an overlay by Bates number has no control numbers.
     """
     refused = None
     single = Counter(field for field in columns.values() if field not in MULTI_COLUMN_FIELDS and field != "property")
@@ -129,3 +132,21 @@ def _find_column(column: str, exact: Mapping[str, int], by_name: Mapping[str, in
     if index is None and column.isascii() and column.isdigit() and 1 <= int(column) <= len(exact):
         return int(column) - 1
     return index
+
+
+def refuse_line_column(names: Sequence[str], index: int) -> NoReturn:
+    """Raise FileRefusedError: the lines in the column would be properties of exhibits."""
+    name = names[index]
+    message = f"Column {index + 1} is {name}, which is the last column of an error file, but columns come after it"
+    advice = f"Remove those after it, also blank ones that a program added, or move {name} to the end"
+    given = f'if its cells are values of exhibits, add {{"columns": {{"{name}": "property"}}}} to the options'
+    raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. {advice}; {given}.")
+
+
+def describe_missing_id(names: Sequence[str]) -> str:
+    """Return why a file is refused of which no column can be the id."""
+    return (
+        "No column is recognised as the id (control number, document id or begin Bates). "
+        'Name it in the options: {"columns": {"<name or number>": "control_number"}}. '
+        f'If the file has no header line, add "header": false. The columns are: {list_names(names)}.'
+    )

@@ -17,7 +17,7 @@ TIME_FIELDS = {
     "document_date": "document_time",
     **{date: date.replace("date", "time") for date in EVENT_DATES},
 }
-# In order of preference: the first name in the file wins. Only `custodians` and `tags` may have several columns.
+# In order of preference: the first name in the file wins. `custodians`, `tags` and the text may have several columns.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "control_number": (
         *("controlnumber", "controlno", "ctrlnumber", "docid", "documentid", "docidentifier", "documentidentifier"),
@@ -73,6 +73,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         *("othercustodians", "cust"),
     ),
     "tags": ("tags", "tag", "issues", "issue", "issuetags", "coded", "coding"),
+    # A column whose cells are paths is none of these: see `core.texts.cells`.
+    "extracted_text": ("extractedtext", "ocr", "ocrtext", "fulltext", "bodytext", "doctext", "documenttext"),
 }
 _WORDS = {
     "begin": r"(?:beg(?:in(?:ning)?)?|start(?:ing)?|first)",
@@ -125,6 +127,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
         r"(?:all|dup(?:e|licates?)?|other|master|primary)custs?|custdn|custodn",
     ),
     "tags": (r"(?:review|{doc}|all|user)?tags?(?:names?|list|paths?)?", r"issue(?:codes?|names?)"),
+    "extracted_text": (r"(?:ocr|extracted|full)(?:text)?[0-9]{{1,3}}",),
 }
 # A column with this rank is the document date only in a file without any other date.
 LAST_DATE_RANK = len(SYNONYMS["document_date"]) + 1

@@ -24,6 +24,7 @@ from core.load_file.layout import Layout
 from core.load_file.list_values import ListSigns
 from core.load_file.original_lines import has_line_column, is_line_cell
 from core.load_file.record_reader import SourceRecord
+from core.texts.cells import EXTRACTED_TEXT
 
 MAX_NAMES = 1_000
 
@@ -110,6 +111,8 @@ def _describe_unread(record: SourceRecord, layout: Layout) -> RowError:
     """Return why a record has no cells: it is too large to be read, or its quoting is damaged."""
     if record.byte_len > MAX_RECORD_BYTES:
         message = f"The record has {record.byte_len} bytes; the maximum is {MAX_RECORD_BYTES}. Shorten it."
+        if EXTRACTED_TEXT in layout.fields:
+            message += " A longer text can be a file of a volume, whose path the row has."
         return RowError(Rejection.RECORD_TOO_LARGE, None, message)
     message = f"A text qualifier ({layout.grammar.qualifier}) is not closed, or is inside a cell and not doubled."
     advice, line = "Close or double it.", record.original_line

@@ -27,6 +27,7 @@ from core.contracts.queries import (
     PreviewQuery,
     ProductionQuery,
     ProfileQuery,
+    TextQuery,
     VolumeQuery,
 )
 from core.errors import ExhibitIngestError
@@ -79,6 +80,7 @@ CasesFilter = Annotated[CasesQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]
 ProductionFilter = Annotated[ProductionQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]
+TextPart = Annotated[TextQuery, Query()]
 # The errors of a change to a versioned object, besides those that every route can return.
 VERSIONED = (404, 409, 412, 422, 428)
 # What a route is open to, and returns: the role beside its path is the one that `authorize` requires.

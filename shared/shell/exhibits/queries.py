@@ -176,6 +176,7 @@ def describe_exhibit(reading: Session, exhibit: Exhibits, case: str) -> schemas.
         tags=_list_tags(reading, exhibit.id),
         page_count=_count_pages(reading, exhibit.page_set_id),
         production_numbers=list_numbers(reading, exhibit),
+        has_extracted_text=exhibit.text_id is not None,
     )
 
 

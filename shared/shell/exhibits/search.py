@@ -96,12 +96,12 @@ def build_search_conditions(case_id: int, query: ExhibitQuery) -> Iterator[Colum
         yield Exhibits.document_date < query.date_to + timedelta(days=1)
     if query.bates_from is not None or query.bates_to is not None:
         yield _is_in_bates_range(case_id, query.bates_from, query.bates_to)
-    for kind, column, expected in (
-        ("native", Exhibits.native_path, query.has_native),
-        ("text", Exhibits.text_path, query.has_text),
+    for condition, expected in (
+        (_has_file("native", Exhibits.native_path), query.has_native),
+        (_has_text(), query.has_text),
     ):
         if expected is not None:
-            yield _has_file(kind, column) if expected else ~_has_file(kind, column)
+            yield condition if expected else ~condition
     for field in FILTERED_TEXTS:
         if (text := getattr(query, field.name)) is not None:
             yield from _match_text(field, text)
@@ -114,6 +114,12 @@ def _match_text(field: TextField, text: str) -> Iterator[ColumnElement[bool]]:
             yield false()
         else:
             yield column.contains(part, autoescape=True) if field.filter is Filter.WORDS else column == part
+
+
+def _has_text() -> ColumnElement[bool]:
+    """Return the condition that the exhibit has a text file; or, without a path, a text in cells."""
+    in_cells = and_(func.coalesce(Exhibits.text_path, "") == "", Exhibits.text_id.is_not(None))
+    return or_(_has_file("text", Exhibits.text_path), in_cells)
 
 
 def _has_file(kind: str, column: QueryableAttribute[str | None]) -> ColumnElement[bool]:

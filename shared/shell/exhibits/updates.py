@@ -27,7 +27,8 @@ from shell.utils.document_properties import Properties, order_properties, parse_
 
 SLICE_BYTES, SLICE_ROWS = 1_000_000, 500
 _KEY_COLUMNS = (
-    "id, control_number, bates_begin, version, row_hash, COALESCE(LENGTH(document_properties), 0) AS size, page_set_id"
+    "id, control_number, bates_begin, version, row_hash, COALESCE(LENGTH(document_properties), 0) AS size, "
+    "page_set_id, text_id"
 )
 _VALUES = (*OVERLAID_COLUMNS, "document_properties", "row_hash")
 # Columns without a default need values, which an existing row does not get.
@@ -53,7 +54,7 @@ _SET_MAKERS = """
 
 
 class KeyedExhibit(NamedTuple):
-    """An exhibit as its keys are read: `size` are the bytes of its properties, `page_set_id` names its pages."""
+    """An exhibit as its keys are read, with the bytes of its properties, its pages and its text."""
 
     id: int
     control_number: str
@@ -62,6 +63,7 @@ class KeyedExhibit(NamedTuple):
     row_hash: bytes | None
     size: int
     page_set_id: int | None = None
+    text_id: int | None = None
 
 
 class FileColumns:

@@ -26,8 +26,8 @@ from shell.aws.s3 import ObjectVersion
 from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
-from shell.imports.chunks.preview_rows import make_converter
 from shell.imports.profiles import find_profile, suggest_profiles
+from shell.imports.rows.preview_rows import make_converter
 from shell.imports.splitting.split import refuse_large_file
 from shell.imports.state.access import build_not_found
 from shell.imports.state.given_options import read_given_options

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from core.productions.bates import BatesFormat, Numbering
 from core.productions.volume import FileKind
 from shell.db.session import session
-from shell.productions.sources import FILE, SourceFile, build_source, list_volume_files, parse_stored_files
+from shell.productions.sources import SourceFile, build_source, list_stored_files, parse_stored_files
 from shell.tables.bates import ProductionDocuments
 from shell.tables.custodians_tags import Custodians
 from shell.tables.exhibits import Exhibits
@@ -87,8 +87,7 @@ def list_part(production: Productions, start: tuple[int, int], part: int) -> lis
         rows = reading.execute(statement.where(document.position < end, document.production_id == production.id)).all()
         custodians = _list_custodians(reading, [row.Exhibits.id for row in rows])
         stored = [parse_stored_files(row.ProductionDocuments.files) for row in rows]
-        ids = [file[FILE] for files in stored for file in files.values() if isinstance(file, dict) and FILE in file]
-        known = list_volume_files(reading, ids)
+        known = list_stored_files(reading, (file for files in stored for file in files.values()))
     files = [{kind: build_source(file, known) for kind, file in each.items()} for each in stored]
     return [
         _build_document(production, part, row, custodians.get(row.Exhibits.id, ()), each)

@@ -1,7 +1,8 @@
 """Look for the files that a production will copy, before its numbers are reserved.
 
 Guaranteed: a file that the database knows as deleted is found for every document; of all other files as many are looked
-up in the bucket as the caller allows, in the order of the documents, and the rest is counted.
+up in the bucket as the caller allows, in the order of the documents, and the rest is counted. Texts of cells are not
+looked up: nothing deletes their objects.
 Not guaranteed: that a file which is there now is there when it is copied.
 """
 
@@ -11,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import InvalidInputError, StorageRefusedError
 from core.productions.volume import FileKind, resolve_source_key
@@ -22,7 +23,7 @@ from shell.db.session import session
 from shell.deadline import seconds_left
 from shell.productions.images import list_page_files
 from shell.productions.selection import SelectedExhibit
-from shell.productions.sources import DELETED, FILE, SourceFile, build_source, list_volume_files
+from shell.productions.sources import DELETED, SourceFile, build_source, list_stored_files
 from shell.settings import settings
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
@@ -49,7 +50,7 @@ def find_missing_files(tenant_id: str, case: str, exhibits: Sequence[SelectedExh
         for part in slice_by_size(exhibits, lambda each: each.objects, FILES_AT_ONCE, FILES_AT_ONCE):
             sources = list(_list_sources(part, with_pages=most > 0))
             missing |= {exhibit_id for exhibit_id, source in sources if source == DELETED}
-            kept = [each for each in sources if each[1] != DELETED]
+            kept = [each for each in sources if each[1] != DELETED and each[1].offset is None]
             looked_up = kept[:most] if time.monotonic() < ends_at else []
             found = pool.map(partial(_is_there, tenant_id, case), (source for _, source in looked_up))
             missing |= {exhibit_id for (exhibit_id, _), there in zip(looked_up, found, strict=True) if not there}
@@ -61,8 +62,7 @@ def find_missing_files(tenant_id: str, case: str, exhibits: Sequence[SelectedExh
 
 def _list_sources(exhibits: Sequence[SelectedExhibit], *, with_pages: bool) -> Iterator[tuple[int, SourceFile]]:
     """Yield the files of the exhibits, and those of pages that have a file each."""
-    ids = [file[FILE] for each in exhibits for file in each.files.values() if isinstance(file, dict) and FILE in file]
-    known = _read_volume_files(ids)
+    known = _read_stored_files([file for each in exhibits for file in each.files.values()])
     sets = [each.page_set_id for each in exhibits if each.page_set_id and _has_page_files(each)]
     pages = list_page_files(sets) if sets and with_pages else {}
     for each in exhibits:
@@ -76,9 +76,9 @@ def _has_page_files(exhibit: SelectedExhibit) -> bool:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _read_volume_files(ids: Sequence[int]) -> Mapping[int, SourceFile]:
+def _read_stored_files(stored: Sequence[Any]) -> Mapping[Any, SourceFile]:
     with session() as reading:
-        return list_volume_files(reading, ids)
+        return list_stored_files(reading, stored)
 
 
 def _is_there(tenant_id: str, case: str, source: SourceFile) -> bool:

@@ -46,6 +46,9 @@ _DOCUMENTS = text(
     "ORDER BY first_number LIMIT :most"
 )
 _FILES = text("SELECT id, size, sha256 FROM volume_files WHERE id IN :ids").bindparams(bindparam("ids", expanding=True))
+_TEXTS = text("SELECT id, byte_len AS size, sha256 FROM texts WHERE id IN :ids").bindparams(
+    bindparam("ids", expanding=True)
+)
 _PAGES = text(
     "SELECT page_set_id, size, sha256 FROM pages LEFT JOIN volume_files ON volume_files.id = pages.file_id "
     "WHERE page_set_id IN :ids ORDER BY page_set_id, page_no"
@@ -144,7 +147,7 @@ class _Reconciliation:
                 raise VolumeDiffersError("reserved numbers are missing")
 
     @retry_on_db_conflict(resolve=rerun_if_unknown)
-    def _read_page(self, number: int) -> tuple[Sequence[Any], dict[int, Any], dict[int, list[Any]]]:
+    def _read_page(self, number: int) -> tuple[Sequence[Any], dict[Any, Any], dict[int, list[Any]]]:
         """Return some documents from a number on, the files of volumes that they have, and the pages of their sets."""
         production = self._production
         given = {"id": production.id, "sequence": production.sequence_id, "next": number, "most": DOCUMENTS_AT_ONCE}
@@ -156,15 +159,17 @@ class _Reconciliation:
             ids = {file["file"] for file in stored if "file" in file}
             sets = {row.page_set_id for row in rows if row.page_set_id and "IMAGES" not in json.loads(row.files)}
             files = {row.id: row for row in reading.execute(_FILES, {"ids": sorted(ids)})} if ids else {}
+            texts = {file["text"] for file in stored if "text" in file}
+            found_texts = reading.execute(_TEXTS, {"ids": sorted(texts)}) if texts else ()
+            files |= {("text", row.id): row for row in found_texts}
             for page in reading.execute(_PAGES, {"ids": sorted(sets)}) if sets else ():
                 pages[page.page_set_id].append(page)
         return rows, files, pages
 
-    def _build(self, row: Any, files: Mapping[int, Any], pages: Mapping[int, Sequence[Any]]) -> ReservedDocument:
+    def _build(self, row: Any, files: Mapping[Any, Any], pages: Mapping[int, Sequence[Any]]) -> ReservedDocument:
         begin, by_page = self._format(row.first_number), self._production.numbering == "page"
         stored = {
-            kind: _describe_file(begin, files.get(file["file"]) if isinstance(file, dict) and "file" in file else None)
-            for kind, file in json.loads(row.files).items()
+            kind: _describe_file(begin, _find_stored(file, files)) for kind, file in json.loads(row.files).items()
         }
         image = stored.pop("IMAGES", None)
         images = [image] if image else []
@@ -195,6 +200,13 @@ class _Reconciliation:
 
     def _format(self, number: int) -> str:
         return str(self._production.prefix) + str(number).rjust(self._production.digits, "0")
+
+
+def _find_stored(file: Any, files: Mapping[Any, Any]) -> Any | None:
+    """Return the row of a file of a volume or of a text; None for any other file."""
+    if not isinstance(file, dict):
+        return None
+    return files.get(("text", file["text"]) if "text" in file else file.get("file"))
 
 
 def _describe_file(number: str, row: Any | None) -> ReservedFile:

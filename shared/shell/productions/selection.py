@@ -20,7 +20,7 @@ from core.errors import ConflictError, InvalidInputError, NothingToProduceError
 from core.productions.bates import Numbering, parse_page_count
 from core.productions.volume import MAX_DOCUMENTS, FileKind, find_image_path
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
-from shell.productions.sources import FILE, list_linked_files
+from shell.productions.sources import FILE, TEXT, list_linked_files
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits
 from shell.tables.productions import Productions
@@ -30,7 +30,7 @@ from shell.utils.document_properties import parse_properties
 PAGE_SIZE = 2_000
 _NAMES = (
     *("id", "control_number", "parent_control_number", "native_path", "text_path", "document_properties"),
-    "page_set_id",
+    *("page_set_id", "text_id"),
 )
 _COLUMNS: tuple[Any, ...] = tuple(getattr(Exhibits, name) for name in _NAMES)
 _AMBIGUOUS_NAMES = text("SELECT id FROM custodians WHERE case_id = :case_id AND name LIKE '%;%'")
@@ -140,6 +140,8 @@ def _build_selected(row: Any, links: Mapping[tuple[int, FileKind], int], product
     paths = {FileKind.NATIVE: row.native_path, FileKind.IMAGE: image, FileKind.TEXT: row.text_path}
     present = {kind: path for kind, path in paths.items() if path and path.strip()}
     files = {kind: {FILE: links[row.id, kind]} if (row.id, kind) in links else path for kind, path in present.items()}
+    if FileKind.TEXT not in files and row.text_id is not None:
+        files[FileKind.TEXT] = {TEXT: row.text_id}
     exhibit = SelectedExhibit(row.id, row.control_number, row.parent_control_number, 1, files, page_set_id)
     if production.slip_sheets and not page_set_id and not image:
         return replace(exhibit, page_count=1)

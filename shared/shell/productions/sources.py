@@ -1,4 +1,4 @@
-"""The files that a production copies: versions of files of volumes, or objects that a path of a load file names.
+"""The files that a production copies: files of volumes, objects that a path of a load file names, texts of cells.
 
 Guaranteed: a file of a volume is read and copied in the version that was listed when the volume was sealed. Which file
 an exhibit's path means is decided when numbers are reserved, and stored with them.
@@ -16,10 +16,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.productions.volume import FileKind
+from shell.tables.texts import Texts
 from shell.tables.volumes import NO_FILE, ExhibitFiles, VolumeFiles, Volumes
 from shell.utils.db_helpers import is_in
 
-FILE, PATH, VERSION = "file", "path", "version"
+FILE, PATH, VERSION, TEXT = "file", "path", "version", "text"
+# A text of cells has no name of its own.
+_TEXT_NAME = "text.txt"
 _LINKS = {"native": FileKind.NATIVE, "text": FileKind.TEXT}
 
 
@@ -28,7 +31,8 @@ class SourceFile:
     """A file to be copied.
 
     `path` is that of the load file or within the volume; `key` is None for a path of the case's loose files. The hashes
-    and the size are known for files of volumes only. Without a `version_id`, the current version is meant.
+    and the size are known for files of volumes only. Without a `version_id`, the current version is meant. A text of
+    cells has an `offset`, and its size and SHA-256: other texts are in its object.
     """
 
     path: str
@@ -39,6 +43,7 @@ class SourceFile:
     sha1: bytes | None = None
     sha256: bytes | None = None
     page_count: int | None = None
+    offset: int | None = None
 
 
 # A file of a volume that was deleted after the numbers were reserved.
@@ -50,13 +55,32 @@ def parse_stored_files(stored: str) -> dict[FileKind, Any]:
     return {FileKind(kind): file for kind, file in json.loads(stored).items()}
 
 
-def build_source(stored: Any, known: Mapping[int, SourceFile]) -> SourceFile:
-    """Return the file that is stored as a path, as a path with its version, or as a file of a volume."""
+def build_source(stored: Any, known: Mapping[Any, SourceFile]) -> SourceFile:
+    """Return the file that is stored as a path, as a path with its version, as a file of a volume or as a text.
+
+    `known` is what `list_stored_files` returned.
+    """
     if isinstance(stored, str):
         return SourceFile(stored)
     if FILE in stored:
         return known.get(stored[FILE], DELETED)
+    if TEXT in stored:
+        return known.get((TEXT, stored[TEXT]), DELETED)
     return SourceFile(stored[PATH], version_id=stored[VERSION])
+
+
+def list_stored_files(reading: Session, stored: Iterable[Any]) -> dict[Any, SourceFile]:
+    """Return the files of volumes and the texts that are among stored files, for `build_source`."""
+    named = [file for file in stored if isinstance(file, dict)]
+    text_ids = sorted({file[TEXT] for file in named if TEXT in file})
+    texts = reading.scalars(select(Texts).where(is_in(Texts.id, text_ids))) if text_ids else ()
+    files = list_volume_files(reading, (file[FILE] for file in named if FILE in file))
+    return {**files, **{(TEXT, row.id): _build_text(row) for row in texts}}
+
+
+def _build_text(row: Texts) -> SourceFile:
+    size, place = row.byte_len, row.byte_start
+    return SourceFile(_TEXT_NAME, row.object_key, row.version_id, size, sha256=bytes(row.sha256), offset=place)
 
 
 def list_volume_files(reading: Session, file_ids: Iterable[int]) -> dict[int, SourceFile]:

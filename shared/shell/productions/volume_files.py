@@ -33,6 +33,7 @@ from shell.aws.s3_copies import CopiedObject, copy_object, copy_version
 from shell.deadline import seconds_left
 from shell.productions.documents import DocumentToProduce
 from shell.productions.images import ProducedImage, list_images
+from shell.productions.packed_texts import PackedText, group_texts, read_window, write_text
 from shell.productions.slip_sheets import build_slip_sheet
 from shell.productions.sources import DELETED, SourceFile
 from shell.settings import settings
@@ -76,7 +77,9 @@ def copy_files(tenant_id: str, case: str, folder: str, documents: Sequence[Docum
     # The deadline is a context variable, which the threads of the pool do not inherit.
     context = CopyContext(tenant_id, case, folder, time.monotonic() + seconds_left())
     with ThreadPoolExecutor(S3_CONNECTIONS) as pool:
-        results = list(pool.map(partial(_copy, context), copies))
+        written = _write_texts(pool, context, copies)
+        others = iter(pool.map(partial(_copy, context), (copy for copy in copies if copy.path not in written)))
+        results = [written[copy.path] if copy.path in written else next(others) for copy in copies]
     failures = [(copy.exhibit_id, each) for copy, each in zip(copies, results, strict=True) if isinstance(each, str)]
     if failures:
         raise InvalidInputError(_describe_failures(failures))
@@ -103,10 +106,38 @@ def _list_copies(document: DocumentToProduce, images: Sequence[ProducedImage]) -
         yield FileCopy(document.exhibit.id, image.source, image.path, image.bates)
 
 
-def _copy(context: CopyContext, copy: FileCopy) -> CopiedObject | str:
-    """Copy one file; return what was copied, or S3's error code, `BadPath` or `Changed`, if it cannot be copied."""
+def _write_texts(
+    pool: ThreadPoolExecutor, context: CopyContext, copies: Sequence[FileCopy]
+) -> dict[str, CopiedObject | str]:
+    """Write the texts of cells, one object of them after the other; return what `_copy` would, by path."""
+    texts = [
+        PackedText(copy.source, context.folder + copy.path)
+        for copy in copies
+        if copy.source and copy.source.offset is not None
+    ]
+    results: dict[str, CopiedObject | str] = {}
+    for window in group_texts(texts):
+        _require_time(context)
+        read = read_window(settings().bucket, window)
+        done = (
+            [read] * len(window)
+            if isinstance(read, str)
+            else pool.map(lambda each, data=read: write_text(settings().bucket, each, data[each.target]), window)
+        )
+        results.update(
+            (each.target.removeprefix(context.folder), result) for each, result in zip(window, done, strict=True)
+        )
+    return results
+
+
+def _require_time(context: CopyContext) -> None:
     if time.monotonic() > context.ends_at:
         raise StorageUnavailableError("The invocation's time is over.")
+
+
+def _copy(context: CopyContext, copy: FileCopy) -> CopiedObject | str:
+    """Copy one file; return what was copied, or S3's error code, `BadPath` or `Changed`, if it cannot be copied."""
+    _require_time(context)
     bucket, target, source = settings().bucket, context.folder + copy.path, copy.source
     if source is None:
         body = build_slip_sheet(copy.bates)

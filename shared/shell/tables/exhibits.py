@@ -71,6 +71,9 @@ class Exhibits(Base):
     page_set_id: Mapped[int | None] = mapped_column(
         BigInteger, comment="The pages of the document, page_sets.id; NULL if it has no images"
     )
+    text_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The text that cells of a load file have, texts.id; NULL if none has"
+    )
     import_id: Mapped[int] = mapped_column(BigInteger, comment="The import that created the exhibit, imports.id")
     line_no: Mapped[int] = mapped_column(BigInteger, comment="The first line of the record in the load file, from 1")
     line_count: Mapped[int] = mapped_column(Integer, server_default="1", comment="How many lines the record has")

@@ -104,12 +104,17 @@ def coerce_properties(
 
 
 def merge_properties(
-    stored: Properties, given: Properties, removed: Collection[str], limit: ColumnLimit
+    stored: Properties,
+    given: Properties,
+    removed: Collection[str],
+    limit: ColumnLimit,
+    texts: Collection[str] = (),
 ) -> tuple[dict[str, str | None], list[PropertyChange]]:
     """Return the stored properties with the given ones, which were coerced, and without the removed ones.
 
     If they do not fit the column together, given ones are left out, largest first, and each is a change; a stored
-    entry of that name stays as it is.
+    entry of that name stays as it is. Those named by `texts` are stored elsewhere as a whole: such an entry is removed,
+    and is no change.
     """
     merged = {name: value for name, value in stored.items() if name not in removed} | dict(given)
     changes: list[PropertyChange] = []
@@ -119,6 +124,9 @@ def merge_properties(
     by_size = sorted(given, key=lambda name: (utf8_length(given[name] or ""), name), reverse=True)
     while by_size and utf8_length(serialize_properties(merged)) > room:
         name = by_size.pop(0)
+        if name in texts:
+            del merged[name]
+            continue
         if name in stored:
             merged[name] = stored[name]
         else:

@@ -32,6 +32,10 @@ _DUMP = {
     "taggings": """
         SELECT l.exhibit_id, CAST(t.name AS BINARY), l.user_id FROM taggings AS l
         JOIN tags AS t ON t.id = l.tag_id ORDER BY 1, 2""",
+    "texts": """
+        SELECT e.control_number, t.object_key, t.version_id, t.byte_start, t.byte_len, HEX(t.sha256), t.import_id,
+               t.line_no
+        FROM exhibits AS e LEFT JOIN texts AS t ON t.id = e.text_id ORDER BY 1""",
     "pages": """
         SELECT e.control_number, p.page_no, p.image_key, p.path, f.path, p.page_in_file, p.rotation, s.import_id,
                s.line_no, s.volume_id, s.page_count, s.declared_count

@@ -153,7 +153,7 @@ def load_file(tenant: Tenant) -> bytes:
     """Four good rows and more, two without a number, and two spellings that are not kept."""
     mark = tenant.mark
     rows = [
-        "Control Number,Title,Custodian,Tags",
+        "Control Number,Title,Custodian,Tags,OCR1",
         *(f"{mark}-1{each:03},{mark} draft,{SHARED_HOLDER},{SHARED_TAG}" for each in range(tenant.more)),
         f"S-0001,{mark} plan,{SHARED_HOLDER},{SHARED_TAG}",
         f"{mark}-0002,{mark} memo,{mark} Grace,{mark} Privileged",
@@ -162,7 +162,8 @@ def load_file(tenant: Tenant) -> bytes:
         f",{mark} lost too,{mark} Grace,",
         f"{mark}-0004,{mark} letter,{mark} grace,",
     ]
-    return "\r\n".join([*rows, ""]).encode()
+    texts = (f"{row},{mark} text" for row in rows[1:])
+    return "\r\n".join([rows[0], *texts, ""]).encode()
 
 
 def _cancelled(world: World, tenant: Tenant) -> int:

@@ -200,6 +200,7 @@ def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
         yield _request_of("POST /custodians", case=case, name=f"{mark} Room")
     one = {"path:exhibitId": exhibits[0]}
     yield ApiRequest("GET /exhibits/{exhibitId}", one)
+    yield ApiRequest("GET /exhibits/{exhibitId}/text", {**one, "query:start": 0})
     for what in ("changes", "pages"):
         yield from _page(tenant, f"GET /exhibits/{{exhibitId}}/{what}", exhibitId=exhibits[0])
     texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")

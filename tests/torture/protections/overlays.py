@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from tests.torture.protections.switch import Switch, instead, swap, there
 
-_ROWS, _STORE = "shell.imports.chunks.overlay_rows", "shell.exhibits.updates"
+_ROWS, _STORE = "shell.imports.chunks.overlay_targets", "shell.exhibits.updates"
 
 
 def _overlay_lock() -> None:
@@ -94,7 +94,7 @@ def _list_made(entries: Any, import_id: int) -> dict[Any, Any]:
 OF_OVERLAYS = {
     "overlay-lock": Switch(
         "an overlay decides from values that it reads without locks",
-        "imports.chunks.overlay_rows, exhibits.updates",
+        "imports.chunks.overlay_targets, exhibits.updates",
         _overlay_lock,
         why="the primary key of the history, which refuses a version twice",
     ),

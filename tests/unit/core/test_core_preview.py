@@ -20,8 +20,8 @@ from core.load_file.rows import Row, parse_row
 from exhibit_ingest.preview.declared_limits import declared_limits
 from samples.generator import Generated
 from shell.aws.s3 import BLOCK_BYTES
-from shell.imports.chunks.coercion import RowCoercer
-from shell.imports.chunks.preview_rows import make_converter
+from shell.imports.rows.coercion import RowCoercer
+from shell.imports.rows.preview_rows import make_converter
 from tests.unit.core.file_reading import clear_files, read_file
 
 CSV = "Control Number,Title,Custodian,Date Sent,Body\r\n"
@@ -107,6 +107,15 @@ def test_a_sample_says_why_it_is_not_stored_as_it_is() -> None:
 
 CERTAIN, LIKELY, GUESS, GIVEN = map(str, (Certainty.CERTAIN, Certainty.LIKELY, Certainty.GUESS, Certainty.GIVEN))
 DAT = "þControl Numberþ\x14þTitleþ\r\nþA-1þ\x14þMüllerþ\r\n"
+
+
+def test_a_text_that_is_no_property_is_shown_as_it_is_stored() -> None:
+    text = "line one\u00ae" + "x" * 70_000
+    data = f"\u00feControl Number\u00fe\x14\u00feOCR1\u00fe\r\n\u00feA-1\u00fe\x14\u00fe{text}\u00fe\r\n"
+    [_, column] = preview(data).columns
+    assert column.field == "extracted_text"
+    [sample] = column.samples
+    assert (str(sample.value)[:12], sample.code) == ("line one\nxxx", None)
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ from samples.generator import generate
 from samples.spec import Spec
 from samples.strategies import specs
 from shell.db.column_limits import ColumnLimit
-from shell.imports.chunks import coercion
-from shell.imports.chunks.coercion import RowCoercer, StorableRow
-from shell.imports.chunks.columnar_rows import columnar_rows
+from shell.imports.rows import coercion
+from shell.imports.rows.coercion import RowCoercer, StorableRow
+from shell.imports.rows.columnar_rows import columnar_rows
 from shell.settings import properties_format
 from tests.unit.core.file_reading import read_file
 
@@ -34,6 +34,7 @@ FIELDS = (
 BY_BATES = (None, *FIELDS[1:])
 WITH_PARENTS = (*FIELDS[:8], "parent_control_number", None)
 NUMBERED = (*FIELDS[:9], "original_line")
+WITH_TEXTS = (*FIELDS[:8], "extracted_text", "text_path")
 EVENTS = ("control_number", "date_sent", "time_sent", *FIELDS[3:6], "date_received", *FIELDS[7:])
 WITH_OWN = ("control_number", "document_time", "date_modified", *FIELDS[3:])
 WITH_LATER = [(*fields[:4], *LATER_TEXTS, *fields[4 + len(LATER_TEXTS) :]) for fields in (FIELDS, EVENTS, WITH_OWN)]
@@ -95,7 +96,17 @@ CELLS = st.one_of(SPECIAL, TEXT, st.sampled_from(["Id 1", "Id 2", "Smith", "1/2/
 ROWS = st.lists(st.lists(CELLS, min_size=len(NAMES) - 1, max_size=len(NAMES) + 1) | st.none(), max_size=6)
 
 
-MAPPINGS = [FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:]), NUMBERED, EVENTS, WITH_OWN, *WITH_LATER]
+MAPPINGS = [
+    FIELDS,
+    BY_BATES,
+    WITH_PARENTS,
+    (None, *WITH_PARENTS[1:]),
+    NUMBERED,
+    WITH_TEXTS,
+    EVENTS,
+    WITH_OWN,
+    *WITH_LATER,
+]
 COLUMNS = frozenset((*KEYS, *TEXTS, "document_properties", "custodians", "tags"))
 
 
@@ -103,7 +114,7 @@ COLUMNS = frozenset((*KEYS, *TEXTS, "document_properties", "custodians", "tags")
 @given(
     rows=ROWS,
     fields=st.sampled_from(
-        [FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:]), NUMBERED, EVENTS, WITH_OWN, *WITH_LATER]
+        [FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:]), NUMBERED, WITH_TEXTS, EVENTS, WITH_OWN, *WITH_LATER]
     ),
     lines=st.sampled_from([1, 2]),
     wide=st.sampled_from([COLUMNS, frozenset[str]()]) | st.frozensets(st.sampled_from(sorted(COLUMNS))),

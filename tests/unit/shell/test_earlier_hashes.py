@@ -9,8 +9,8 @@ import pytest
 from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.rows import parse_row
 from shell.db.column_limits import ColumnLimit
-from shell.imports.chunks.coercion import RowCoercer, StorableRow
-from shell.imports.chunks.columnar_rows import columnar_rows
+from shell.imports.rows.coercion import RowCoercer, StorableRow
+from shell.imports.rows.columnar_rows import columnar_rows
 from tests.unit.core.file_reading import read_file
 
 WIDE = ColumnLimit(255, None, "utf8mb4", "utf8mb4_bin")

@@ -47,6 +47,7 @@ EXEMPT = {
     "import_chunk_files": "append-only",
     "page_sets": "append-only",
     "pages": "append-only",
+    "texts": "append-only",
     "custodian_exhibits": "a link: there or not",
     "taggings": "a link: there or not",
     "outbox_events": "claimed under a token, which every later step names",
@@ -60,8 +61,8 @@ EXEMPT = {
     "semaphores": "a counter under a lock of its row",
     "semaphore_holders": "inserted and deleted by the holder's token",
 }
-# How many statements of a module follow one that raises the versions of the same rows.
-FOLLOWING = {"shared/shell/imports/undo/pages.py": 1}
+# How many statements of a module follow one that raises the versions of the same rows, or inserts them.
+FOLLOWING = {"shared/shell/imports/undo/pages.py": 1, "shared/shell/exhibits/texts.py": 1}
 # How many fill in the names of tables that need no version.
 FILLED_IN = {"shared/shell/work/units.py": 2}
 TABLES = {mapper.local_table.name: mapper for mapper in models().mappers}  # type: ignore[attr-defined]

@@ -15,15 +15,17 @@ from core.imports.column_facts import ColumnFacts
 from core.load_file.layout import Layout
 from core.load_mode import Blanks
 from core.statuses import ImportStatus
+from core.texts.cells import EXTRACTED_TEXT
 from shell.db.session import session
+from shell.exhibits.texts import read_text_hashes
 from shell.exhibits.updates import find_by_key
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import LoadedChunk
-from shell.imports.chunks.coercion import StorableRow
-from shell.imports.chunks.columnar_rows import ColumnarRows
 from shell.imports.chunks.earlier_keys import choose_keys, read_earlier_keys
 from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, may_hold
 from shell.imports.chunks.file_links import link_rows
+from shell.imports.rows.coercion import StorableRow
+from shell.imports.rows.columnar_rows import ColumnarRows
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 
@@ -43,7 +45,8 @@ def read_case(
             found.sort(key=lambda row: row.source.line_no)
         in_volume = loaded.import_record.volume_id is not None
         linked, files = link_rows(reading, loaded.import_record, loaded.layout, found) if in_volume else (found, None)
-        chunk_input = ChunkInput(loaded, linked, held, files, facts)
+        texts = _read_texts(reading, loaded.layout, held)
+        chunk_input = ChunkInput(loaded, linked, held, files, facts, texts)
         chunk_input.find_names(reading)
     return chunk_input
 
@@ -74,6 +77,13 @@ def _find_held(reading: Session, case_id: int, numbers: Sequence[str], layout: L
         found = find_by_key(reading, case_id, key, set(numbers), any_number=layout.any_number)
         return {key: StoredExhibit(first.id, 0, 0, first.row_hash) for key, [first, *_] in found.items()}
     return find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
+
+
+def _read_texts(reading: Session, layout: Layout, held: Mapping[str, StoredExhibit]) -> Mapping[int, bytes]:
+    """Return the hashes of the texts that the rows of an overlay may find in their exhibits already."""
+    if not layout.load_mode.is_overlay or EXTRACTED_TEXT not in layout.fields:
+        return {}
+    return read_text_hashes(reading, [each.id for each in held.values()])
 
 
 def _build_rows(

@@ -26,13 +26,13 @@ from core.load_file.rows import RowError, ValueChange
 from core.statuses import ChunkStatus
 from shell.db.session import session
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.comparison import CaseComparison
 from shell.imports.chunks.family_rows import list_statements
 from shell.imports.chunks.file_links import count_named_files, write_counts
 from shell.imports.chunks.overlay_rows import compare_overlay
 from shell.imports.chunks.results import RowResults, list_occurrences
 from shell.imports.chunks.writer import WriteResult, find_result
+from shell.imports.rows.coercion import COLUMNS, StorableRow
 from shell.imports.state.findings import FindingRow, build_finding, write_facts, write_findings
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, complete_chunk
 from shell.utils.db_helpers import retry_on_db_conflict

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 from sqlalchemy.orm import DeclarativeBase, Session
 
 from core.imports.column_facts import ColumnFacts
 from core.statuses import ImportStatus
+from core.texts.packs import TextPack
 from core.volumes.linking import RowFiles
 from shell.imports.chunks.chunk_source import LoadedChunk
-from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.exhibit_store import StoredExhibit, prepare_exhibits
+from shell.imports.chunks.text_packs import StoredPack, pack_texts, store_pack
+from shell.imports.rows.coercion import StorableRow
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.named_rows import NamedRow, add_named, find_named
 
@@ -24,7 +27,8 @@ class ChunkInput:
     `held` are the exhibits under the rows' control numbers, by control number; `new` are the rows that can be stored
     under other numbers. `found_names` are those that exist; attempts change it. For a check, which inserts nothing,
     `new` is empty. `files` are those that the rows name, by line; None if the load file is not one of a volume.
-    `column_facts` are what the chunk has for the end of the import.
+    `column_facts` are what the chunk has for the end of the import. `held_texts` are the hashes of the texts that
+    exhibits have, by their ids, for an overlay.
     """
 
     def __init__(
@@ -34,6 +38,7 @@ class ChunkInput:
         held: Mapping[str, StoredExhibit],
         files: Mapping[int, RowFiles] | None,
         column_facts: ColumnFacts,
+        held_texts: Mapping[int, bytes],
     ) -> None:
         self.import_record, self.chunk, self.layout, _ = loaded
         self.rows, self.held, self.files, self.column_facts = rows, held, files, column_facts
@@ -46,6 +51,23 @@ class ChunkInput:
         self.found_names: dict[Model, dict[str, NamedRow]] = {}
         self.clear_names()
         self.new = prepare_exhibits(() if self.is_check else self.list_new_rows())
+        self.pack = self._pack_texts(held_texts)
+        self.stored_pack: StoredPack | None = None
+
+    def _pack_texts(self, held_texts: Mapping[int, bytes]) -> TextPack:
+        """Return the texts that the chunk needs: of a check their hashes alone, if they are compared."""
+        if not self.layout.load_mode.is_overlay:
+            return pack_texts(self.layout, () if self.is_check else self.list_new_rows())
+        held = ((row, self.held.get(str(row.control_number))) for row in self.valid)
+        stored = {(row.source.line_no, held_texts.get(exhibit.id, b"")) for row, exhibit in held if exhibit}
+        return pack_texts(self.layout, self.valid, stored)
+
+    def store_texts(self) -> Self:
+        """Write the texts of the chunk to the bucket, once; a check writes none. Raises what `store_pack` raises."""
+        if not self.is_check and self.stored_pack is None:
+            self.stored_pack = store_pack(self.import_record, self.chunk, self.pack)
+            self.pack.data = b""
+        return self
 
     def list_new_rows(self) -> list[StorableRow]:
         """Return the rows whose exhibits the case did not hold when it was read; none if they are not created."""

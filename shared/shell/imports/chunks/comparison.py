@@ -14,10 +14,10 @@ from core.errors import ConflictError
 from core.imports.conflicts import describe_missing_link
 from core.load_file.rows import Name
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.conflicts import explain_conflicts, find_origins
 from shell.imports.chunks.exhibit_store import StoredExhibit, find_missing_links
 from shell.imports.chunks.results import RowResults
+from shell.imports.rows.coercion import StorableRow
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 
 CHANGED_MEANWHILE = "An exhibit or name of the case changed while the chunk was prepared; the chunk is imported again."

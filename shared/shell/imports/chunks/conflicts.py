@@ -18,7 +18,7 @@ from core.exhibit_fields import KEYS, TEXTS
 from core.imports.conflicts import Differences, Origin, describe_conflict
 from core.load_file.layout import Layout
 from core.load_file.rows import RowError
-from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.imports.rows.coercion import COLUMNS, StorableRow
 from shell.tables.imports import Imports
 from shell.utils.document_properties import parse_properties
 

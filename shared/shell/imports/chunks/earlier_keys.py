@@ -14,8 +14,8 @@ from core.exhibit_fields import KEYS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.rows import parse_row
 from shell.imports.chunks.chunk_source import LoadedChunk
-from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.exhibit_store import StoredExhibit
+from shell.imports.rows.coercion import RowCoercer, StorableRow
 
 _KEY_FIELDS = frozenset({*KEYS, "family_begin"})
 

@@ -18,7 +18,7 @@ from core.load_file.rows import RowError
 from shell.db.bulk_insert import InsertResult, insert_bisecting, insert_missing, insert_missing_literals
 from shell.db.group_concat import BETWEEN_VALUES, select_packed, select_packed_rows
 from shell.db.sql_literals import format_match, format_row_literals
-from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.imports.rows.coercion import COLUMNS, StorableRow
 from shell.tables.name_kinds import NameKind
 
 _CONTROL_NUMBER, _IMPORT_ID, _LINE_NO = map(COLUMNS.index, ("control_number", "import_id", "line_no"))

@@ -18,8 +18,8 @@ from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_mode import Blanks
 from shell.families.store import RowStatement, find_with_statements, write_statements
-from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.results import RowResults
+from shell.imports.rows.coercion import StorableRow
 from shell.tables.imports import Imports
 
 

@@ -23,9 +23,9 @@ from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker
 from core.volumes.path_guesses import NamedPath
 from core.volumes.path_tally import PathTally
 from shell.db.bulk_insert import insert_new
-from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.page_rows import pack_page_rows
 from shell.imports.chunks.results import RowResults
+from shell.imports.rows.coercion import COLUMNS, StorableRow
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
 from shell.tables.volumes import NO_FILE, ExhibitFiles

@@ -20,8 +20,8 @@ from core.slices import slice_by_size
 from shell.exhibits.history import iterate_histories
 from shell.exhibits.numbers import NewClaim, list_claimed, write_claims
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.results import RowResults
+from shell.imports.rows.coercion import StorableRow
 from shell.utils.key_validation import is_storable
 
 BATES_KEYS = (Key(Kind.FIELD, "bates_begin"), Key(Kind.FIELD, "bates_end"))

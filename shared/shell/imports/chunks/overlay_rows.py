@@ -6,42 +6,41 @@ for a check without. Reading is bounded: the exhibits of a chunk can take 64 KB 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from core.bates_numbers import describe_change, describe_shared_number
-from core.codes import Rejection, WarningCode
+from core.bates_numbers import describe_change
+from core.codes import WarningCode
 from core.errors import ConflictError, UnavailableError
 from core.exhibit_history import Change, Changes, Key, Kind, Stated
 from core.imports.overlay import RowOverlay
-from core.load_file.rows import RowError, ValueChange
-from core.load_mode import OverlayKey
+from core.load_file.rows import ValueChange
+from core.texts.cells import EXTRACTED_TEXT
 from shell.db.column_limits import column_limits
+from shell.exhibits.texts import read_text_hashes
 from shell.exhibits.updates import (
     ExhibitUpdate,
     KeyedExhibit,
     StoredDocument,
-    find_by_key,
-    has_key,
     list_links,
-    lock_exhibits,
     read_stored_documents,
     slice_exhibits,
 )
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.comparison import CHANGED_MEANWHILE
-from shell.imports.chunks.conflicts import REMOVED_MEANWHILE
 from shell.imports.chunks.number_claims import BATES_KEYS, find_replaced
+from shell.imports.chunks.overlay_targets import OverlayTargets
+from shell.imports.chunks.overlay_texts import TEXT_KEY, ChunkTexts, TextChange
 from shell.imports.chunks.overlay_values import ValueChanges, compare_values, list_stated
 from shell.imports.chunks.results import RowResults
-from shell.imports.chunks.similar_ids import describe_near_miss, find_similar_ids, warn_of_similar
+from shell.imports.rows.coercion import StorableRow, build_path_warning
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.document_properties import PropertyChange
 
 _RANGE = tuple(key.name for key in BATES_KEYS)
+_ROW_HASH = Key(Kind.FIELD, "row_hash")
 
 
 class _LinkChanges(NamedTuple):
@@ -72,83 +71,9 @@ class ChunkOverlay:
 
     def __init__(self, chunk_input: ChunkInput, results: RowResults) -> None:
         self._input, self._results = chunk_input, results
-        self._key = chunk_input.layout.load_mode.overlay_key
         self._overlay = RowOverlay(chunk_input.layout)
         self._limit = column_limits("exhibits")["document_properties"]
-        self.new: list[StorableRow] = []
-
-    def find_targets(self, transaction: Session, *, locked: bool) -> list[tuple[StorableRow, KeyedExhibit]]:
-        """Return the rows that have one exhibit, with it, in the order of the file; the others are rejected or `new`.
-
-        Raises ConflictError if an exhibit gets another key before it is locked, UnavailableError if it is removed.
-        """
-        held = self._list_held() if locked else {}
-        keys = {str(row.control_number) for row in self._input.valid}
-        case_id, any_number = self._input.import_record.case_id, self._input.layout.any_number
-        found = find_by_key(transaction, case_id, self._key, keys - held.keys(), any_number=any_number)
-        targets: list[tuple[StorableRow, int]] = []
-        similar = self._find_similar(transaction, keys - held.keys() - found.keys())
-        lines: dict[int, int] = {}
-        for row in self._input.valid:
-            key = str(row.control_number)
-            exhibits = found.get(key, [])
-            if key in held or len(exhibits) == 1:
-                exhibit_id = held[key] if key in held else exhibits[0].id
-                first_line = lines.setdefault(exhibit_id, row.source.line_no)
-                if first_line != row.source.line_no:
-                    # The split has looked for such rows in the whole file; the document got the number since.
-                    self._results.rejected.append((row, [describe_same_document(first_line)]))
-                    continue
-                targets.append((row, exhibit_id))
-                if self._key is OverlayKey.BATES_BEGIN and exhibits and exhibits[0].bates_begin != key:
-                    self._results.by_number.add(row.source.line_no)
-            elif not exhibits and self._input.layout.load_mode.creates:
-                self.new.append(warn_of_similar(row, similar[key], self._column) if key in similar else row)
-            else:
-                self._results.rejected.append((row, [self._describe(key, exhibits, similar)]))
-        current = {each.id: each for exhibits in found.values() for each in exhibits}
-        if locked:
-            current = self._lock(transaction, targets)
-        # Reports name a document by its control number, whatever the key is.
-        return [(row._replace(control_number=current[i].control_number), current[i]) for row, i in targets]
-
-    def _list_held(self) -> dict[str, int]:
-        """Return the ids of exhibits that were found before the transaction, by a key that one exhibit can have."""
-        if self._key is not OverlayKey.CONTROL_NUMBER:
-            return {}
-        return {number: stored.id for number, stored in self._input.held.items()}
-
-    def _lock(self, transaction: Session, targets: Sequence[tuple[StorableRow, int]]) -> dict[int, KeyedExhibit]:
-        current = lock_exhibits(transaction, [exhibit_id for _, exhibit_id in targets])
-        if any(exhibit_id not in current for _, exhibit_id in targets):
-            # Every attempt has the ids that were found before the transaction.
-            raise UnavailableError(REMOVED_MEANWHILE)
-        keyed = {str(row.control_number): current[exhibit_id] for row, exhibit_id in targets}
-        if not has_key(transaction, self._input.import_record.case_id, self._key, keyed):
-            raise ConflictError(CHANGED_MEANWHILE)
-        return current
-
-    def _find_similar(self, transaction: Session, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the control numbers of the case that resemble keys which it lacks."""
-        if self._key is not OverlayKey.CONTROL_NUMBER or not keys:
-            return {}
-        return find_similar_ids(transaction, self._input.import_record.case_id, self._input.import_record.id, keys)
-
-    @property
-    def _column(self) -> str | None:
-        titles = self._input.layout.titles
-        return titles.get(self._key.value) or titles.get("bates_begin")
-
-    def _describe(self, key: str, exhibits: Sequence[KeyedExhibit], similar: Mapping[str, str]) -> RowError:
-        if exhibits:
-            message = describe_shared_number([exhibit.control_number for exhibit in exhibits], len(exhibits))
-            return RowError(Rejection.AMBIGUOUS_KEY, self._column, f"{message} Overlay them by control number.")
-        if key in similar:
-            return RowError(Rejection.NOT_IN_CASE, self._column, describe_near_miss(key, similar[key]))
-        message = "The case has no document with this"
-        name = "begin Bates number" if self._key is OverlayKey.BATES_BEGIN else "id"
-        advice = "Correct it, or use append_overlay" if self._key is OverlayKey.CONTROL_NUMBER else "Correct it"
-        return RowError(Rejection.NOT_IN_CASE, self._column, f"{message} {name}. {advice}.")
+        self._texts = ChunkTexts(chunk_input.layout, chunk_input.pack, {})
 
     def decide(
         self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]
@@ -159,12 +84,15 @@ class ChunkOverlay:
         them had the hashes of their exhibits, and one has not any more.
         """
         links = self._find_link_changes(transaction, targets)
+        self._texts = self._read_texts(transaction, [exhibit.id for _, exhibit in targets])
         rows = {exhibit.id: row for row, exhibit in targets}
         for part in slice_exhibits([exhibit for _, exhibit in targets]):
             ids = [
                 each.id
                 for each in part
-                if _changes_links(links.get(each.id)) or not self._has_values(rows[each.id], each)
+                if _changes_links(links.get(each.id))
+                or not self._has_values(rows[each.id], each)
+                or self._texts.compare(rows[each.id], each).change
             ]
             stored = read_stored_documents(transaction, ids)
             decided = (
@@ -180,19 +108,35 @@ class ChunkOverlay:
         if stored is None:
             self._results.unchanged.append((row, exhibit.id))
             return None
-        if self._has_values(row, exhibit):
+        text, has_values = self._texts.compare(row, exhibit), self._has_values(row, exhibit)
+        if has_values:
             values = ValueChanges({}, stored.columns, stored.properties, list_stated(self._overlay, row, stored))
         else:
             if not row.values:
                 raise UnavailableError("An exhibit was changed after the chunk was read; the chunk is read again.")
             row, values = self._compare(row, stored)
-        changes = _list_changes(values, exhibit, links)
+        changes = _list_changes(values, exhibit, links, text, has_values=has_values)
         if not changes:
             self._results.unchanged.append((row, exhibit.id))
             return None
-        row_hash = None if values.changes else exhibit.row_hash
+        row = self._warn_of_path(row, text, values.columns)
+        row_hash = None if _ROW_HASH in changes else exhibit.row_hash
         update = ExhibitUpdate(exhibit.id, values.columns, values.properties, row_hash)
-        return OverlaidRow(row, exhibit, update, changes, links, Stated(values.stated | links.stated, links.whole))
+        stated = values.stated | links.stated | ({TEXT_KEY} if text.is_stated and not text.change else frozenset())
+        return OverlaidRow(row, exhibit, update, changes, links, Stated(stated, links.whole))
+
+    def _read_texts(self, transaction: Session, exhibit_ids: Sequence[int]) -> ChunkTexts:
+        has_texts = EXTRACTED_TEXT in self._input.layout.fields
+        current = read_text_hashes(transaction, exhibit_ids) if has_texts else {}
+        return ChunkTexts(self._input.layout, self._input.pack, current)
+
+    def _warn_of_path(self, row: StorableRow, text: TextChange, columns: Mapping[str, Any]) -> StorableRow:
+        """Return the row with a warning if its text does not count, because the document has the path of a file."""
+        is_warned = any(change.code is WarningCode.TEXT_AND_PATH for change in row.changes)
+        if text.change is None or text.change.new is None or is_warned or not (columns["text_path"] or "").strip():
+            return row
+        warning = build_path_warning(self._input.layout.titles.get(EXTRACTED_TEXT))
+        return row._replace(changes=[*row.changes, warning])
 
     def _has_values(self, row: StorableRow, exhibit: KeyedExhibit) -> bool:
         """Return whether the hash alone proves that the row changes no value of the exhibit.
@@ -269,30 +213,29 @@ class ChunkOverlay:
 
 def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowResults) -> None:
     """Add the results that an overlay would have; locks and writes nothing. The ids of new exhibits are 0."""
-    overlay = ChunkOverlay(chunk_input, results)
-    for part in overlay.decide(transaction, overlay.find_targets(transaction, locked=False)):
+    overlay, targets = ChunkOverlay(chunk_input, results), OverlayTargets(chunk_input, results)
+    for part in overlay.decide(transaction, targets.find(transaction, locked=False)):
         for row, exhibit, _, changes, *_ in part:
             results.updated.append((row, exhibit.id))
             results.updates.add(chunk_input.layout, row.source.line_no, exhibit.control_number, changes)
-    results.inserted += ((row, 0) for row in overlay.new)
-
-
-def describe_same_document(first_line: int) -> RowError:
-    """Return why a row is rejected whose key is another number of a document that an earlier row names."""
-    message = f"Line {first_line} of this file names the same document by another of its numbers. Keep one of the two."
-    return RowError(Rejection.DUPLICATE_ID, None, message)
+    results.inserted += ((row, 0) for row in targets.new)
 
 
 def _changes_links(links: _LinkChanges | None) -> bool:
     return links is not None and bool(links.added or links.removed)
 
 
-def _list_changes(values: ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges) -> Changes:
+def _list_changes(
+    values: ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges, text: TextChange, *, has_values: bool
+) -> Changes:
     changes = dict(values.changes)
-    if changes:
+    if text.change:
+        changes[TEXT_KEY] = text.change
+    # The hash covers the text: with equal hashes, the exhibit only lacked it.
+    if changes and not has_values:
         # Also if it is NULL already: an undo of what made it NULL must see that values were changed since.
         before = exhibit.row_hash.hex() if exhibit.row_hash else None
-        changes[Key(Kind.FIELD, "row_hash")] = Change(before, None)
+        changes[_ROW_HASH] = Change(before, None)
     changes |= {Key(Kind(kind.table), name): Change(False, True) for kind, _, name in links.added}
     changes |= {Key(Kind(kind.table), name): Change(True, False) for kind, _, name in links.removed}
     return changes

@@ -14,7 +14,7 @@ from core.exhibit_history import ABSENT, Change, Changes, Key, Kind, Value, desc
 from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument, PropertyChanges, RowOverlay
 from shell.db.column_limits import ColumnLimit
 from shell.exhibits.updates import StoredDocument
-from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.imports.rows.coercion import COLUMNS, StorableRow
 from shell.utils.document_properties import (
     PropertyChange,
     merge_properties,
@@ -45,7 +45,7 @@ def compare_values(
     cells, new, before = row.source.cells or (), _read_values(row), stored.document
     given, properties = overlay.find_fields(cells, new, before), overlay.find_properties(cells, new)
     given = {name: value for name, value in given.items() if name not in kept} if kept else given
-    merged, dropped = merge_properties(before.properties, *properties, limit)
+    merged, dropped = merge_properties(before.properties, *properties, limit, overlay.text_names)
     fields = {name: value for name, value in given.items() if value != before.fields[name]}
     changes = {Key(Kind.FIELD, name): Change(before.fields[name], value) for name, value in fields.items()}
     differing = dict(_compare_properties(before.properties, merged))

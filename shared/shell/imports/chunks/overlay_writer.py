@@ -10,17 +10,21 @@ from collections.abc import Iterator, Sequence
 
 from sqlalchemy.orm import Session
 
-from core.exhibit_history import Action
+from core.exhibit_history import Action, Change
 from shell.db.bulk_insert import insert_bisecting
 from shell.exhibits.history import Author, NewEntry, write_entries
 from shell.exhibits.links import insert_links
+from shell.exhibits.texts import set_text_ids
 from shell.exhibits.updates import delete_links, update_exhibits
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.exhibit_store import build_refusal
 from shell.imports.chunks.number_claims import ReplacedRange, claim_replaced, find_replaced
 from shell.imports.chunks.overlay_rows import ChunkOverlay, OverlaidRow
+from shell.imports.chunks.overlay_targets import OverlayTargets
+from shell.imports.chunks.overlay_texts import TEXT_KEY
 from shell.imports.chunks.results import RowResults
+from shell.imports.chunks.text_packs import insert_packed
+from shell.imports.rows.coercion import StorableRow
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 
 
@@ -28,20 +32,20 @@ class OverlayWriter:
     """The overlay of one attempt at one chunk."""
 
     def __init__(self, chunk_input: ChunkInput, results: RowResults) -> None:
-        self._import, self._results = chunk_input.import_record, results
-        self._overlay = ChunkOverlay(chunk_input, results)
+        self._import, self._results, self._input = chunk_input.import_record, results, chunk_input
+        self._overlay, self._targets = ChunkOverlay(chunk_input, results), OverlayTargets(chunk_input, results)
         self._added: dict[NameKind, list[tuple[int, int]]] = {kind: [] for kind in NAME_KINDS}
         self._removed: dict[NameKind, list[tuple[int, int]]] = {kind: [] for kind in NAME_KINDS}
 
     def write(self, transaction: Session) -> list[StorableRow]:
         """Overlay the exhibits of the rows; return the rows whose exhibits have to be created."""
-        targets = self._overlay.find_targets(transaction, locked=True)
+        targets = self._targets.find(transaction, locked=True)
         for part in self._overlay.decide(transaction, targets):
             self._write_part(transaction, part)
         for kind in NAME_KINDS:
             insert_links(transaction, kind, self._added[kind], self._import.user_id)
             delete_links(transaction, kind, self._removed[kind])
-        return self._overlay.new
+        return self._targets.new
 
     def _write_part(self, transaction: Session, part: Sequence[OverlaidRow]) -> None:
         refused = insert_bisecting(
@@ -51,13 +55,23 @@ class OverlayWriter:
         written = [each for each in part if each.exhibit.id not in numbers]
         claim_replaced(transaction, self._import.case_id, list(_list_replaced(written)))
         author = Author(Action.OVERLAID, self._import.user_id, self._import.id)
-        write_entries(transaction, author, list(map(_build_entry, written)))
+        texts = self._write_texts(transaction, written)
+        write_entries(transaction, author, [_build_entry(each, texts.get(each.exhibit.id)) for each in written])
         for each in written:
             self._results.updated.append((each.row, each.exhibit.id))
             self._note_links(each)
         self._results.rejected += [
             (each.row, [build_refusal(numbers[each.exhibit.id])]) for each in part if each.exhibit.id in numbers
         ]
+
+    def _write_texts(self, transaction: Session, written: Sequence[OverlaidRow]) -> dict[int, int | None]:
+        """Have the exhibits whose text changes point to the one of their row, or to none; return their new texts."""
+        changed = {each.row.source.line_no: each for each in written if TEXT_KEY in each.changes}
+        lines = [line for line, each in changed.items() if each.changes[TEXT_KEY].new is not None]
+        ids = insert_packed(transaction, self._import, self._input.pack, self._input.stored_pack, lines)
+        texts = {each.exhibit.id: ids.get(line) for line, each in changed.items()}
+        set_text_ids(transaction, texts)
+        return texts
 
     def _note_links(self, overlaid: OverlaidRow) -> None:
         for kind, name_id, _ in overlaid.links.added:
@@ -74,6 +88,8 @@ def _list_replaced(part: Sequence[OverlaidRow]) -> Iterator[ReplacedRange]:
             yield ReplacedRange(each.exhibit.id, each.exhibit.version, begin, end)
 
 
-def _build_entry(overlaid: OverlaidRow) -> NewEntry:
-    exhibit = overlaid.exhibit
-    return NewEntry(exhibit.id, exhibit.version + 1, overlaid.changes, overlaid.row.source.line_no, overlaid.stated)
+def _build_entry(overlaid: OverlaidRow, text_id: int | None) -> NewEntry:
+    exhibit, changes = overlaid.exhibit, overlaid.changes
+    if text_id is not None:
+        changes = {**changes, TEXT_KEY: Change(changes[TEXT_KEY].old, str(text_id))}
+    return NewEntry(exhibit.id, exhibit.version + 1, changes, overlaid.row.source.line_no, overlaid.stated)

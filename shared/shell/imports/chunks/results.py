@@ -23,7 +23,7 @@ from core.load_file.original_lines import find_original_line
 from core.load_file.rows import RowError, ValueChange
 from core.statuses import ChunkStatus
 from shell.db.bulk_insert import insert_new
-from shell.imports.chunks.coercion import StorableRow
+from shell.imports.rows.coercion import StorableRow
 from shell.imports.state.progress import ChunkOutcome, Counts, RejectionRow, WarningRow
 from shell.tables.chunks import ImportChunks
 from shell.tables.name_kinds import NAME_KINDS

@@ -16,9 +16,9 @@ from core.load_file.rows import RowError, parse_row
 from shell.imports.chunks.case_reader import read_case
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import LoadedChunk, build_miscount, read_bytes, read_part
-from shell.imports.chunks.coercion import RowCoercer, StorableRow
-from shell.imports.chunks.column_effects import find_column_facts
-from shell.imports.chunks.columnar_rows import ColumnarRows, columnar_rows
+from shell.imports.rows.coercion import RowCoercer, StorableRow
+from shell.imports.rows.column_effects import find_column_facts
+from shell.imports.rows.columnar_rows import ColumnarRows, columnar_rows
 
 # Enough for a number with its delimiters and qualifiers, and blank lines.
 TAIL_BYTES = 1_000

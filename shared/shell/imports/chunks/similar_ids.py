@@ -15,7 +15,7 @@ from core.cells.similar_ids import describe_similar, fold_id, list_spellings
 from core.codes import WarningCode
 from core.load_file.rows import ValueChange
 from shell.exhibits.updates import find_numbers
-from shell.imports.chunks.coercion import StorableRow
+from shell.imports.rows.coercion import StorableRow
 
 # MySQL 9.7 takes ten times as long for 10,000 in one statement as for 10,000 in five.
 SPELLINGS_PER_STATEMENT = 2_000

@@ -16,9 +16,8 @@ from core.errors import ImportNotRunningError
 from core.statuses import ChunkStatus
 from shell.db.session import session
 from shell.exhibits.links import insert_links
+from shell.exhibits.texts import set_text_ids
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import StorableRow
-from shell.imports.chunks.column_effects import insert_column_facts
 from shell.imports.chunks.comparison import CaseComparison, build_links
 from shell.imports.chunks.exhibit_store import (
     NewExhibits,
@@ -33,6 +32,9 @@ from shell.imports.chunks.file_links import count_named_files, write_links
 from shell.imports.chunks.number_claims import write_row_claims
 from shell.imports.chunks.overlay_writer import OverlayWriter
 from shell.imports.chunks.results import RowResults, write_results
+from shell.imports.chunks.text_packs import insert_packed
+from shell.imports.rows.coercion import StorableRow
+from shell.imports.rows.column_effects import insert_column_facts
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, complete_chunk
 from shell.imports.state.unused_names import delete_unused_names
 from shell.observability import emit_counts
@@ -70,8 +72,10 @@ def find_result(chunk_input: HasChunk) -> WriteResult | None:
 def write_chunk(chunk_input: ChunkInput) -> WriteResult:
     """Add the missing names in a short transaction, then write everything else in one; retry both on a conflict.
 
-    Raises ChunkBusyError while another worker holds the chunk, and WorkRetriedError.
+    Before them, the texts are written to the bucket, unless they are. Raises ChunkBusyError while another worker holds
+    the chunk, WorkRetriedError, and StorageUnavailableError.
     """
+    chunk_input.store_texts()
     try:
         return _write_names_and_rows(chunk_input)
     except Exception:
@@ -130,6 +134,7 @@ class ChunkWriter:
             self._insert_exhibits(transaction, results, prepare_exhibits(rows), rows)
         else:
             self._insert_exhibits(transaction, results, self._input.new, self.valid)
+        self._write_texts(transaction, results.inserted)
         for kind in NAME_KINDS:
             links = build_links(self._input, kind, results.inserted)
             insert_links(transaction, kind, links, self.import_record.user_id)
@@ -155,6 +160,13 @@ class ChunkWriter:
         others = [row for row in rows if row.source.line_no not in known]
         stored = self._find_stored(transaction, [str(row.control_number) for row in others])
         CaseComparison(self._input, results).compare(transaction, others, stored)
+
+    def _write_texts(self, transaction: Session, inserted: Sequence[tuple[StorableRow, int]]) -> None:
+        """Have the new exhibits point to the texts of their rows."""
+        lines = {row.source.line_no: exhibit_id for row, exhibit_id in inserted}
+        pack, stored = self._input.pack, self._input.stored_pack
+        ids = insert_packed(transaction, self.import_record, pack, stored, lines)
+        set_text_ids(transaction, {lines[line]: text_id for line, text_id in ids.items()})
 
     def _find_stored(self, transaction: Session, numbers: Sequence[str]) -> Mapping[str, StoredExhibit]:
         """Return the case's exhibits under these numbers.

@@ -31,7 +31,10 @@ from shell.work.messages import ImportEndedMessage
 
 PAGE = 5_000
 REPORT_HEADER = ("line", "column", "code", "message", "id", "rows", "original_line")
-WARNINGS_HEADER = ("line", "column", "code", "message", "id", "original", "original_bytes", "stored_bytes")
+WARNINGS_HEADER = (
+    *("line", "column", "code", "message", "id", "original", "original_bytes", "stored_bytes"),
+    *("byte_start", "byte_len"),
+)
 COLUMNS_HEADER = (
     *("number", "column", "field", "why", "looks_like"),
     *("date_order", "time_zone", "time_zone_version", "time_column", "date_format", "separator"),
@@ -43,7 +46,8 @@ _REJECTIONS = text(
     "ORDER BY line_no, seq LIMIT :page"
 )
 _WARNINGS = text(
-    "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes "
+    "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes, "
+    "byte_start, byte_len "
     "FROM import_warnings WHERE import_id = :import_id AND (line_no, seq) > (:line_no, :seq) "
     "ORDER BY line_no, seq LIMIT :page"
 )
@@ -134,7 +138,10 @@ def _list_warnings(import_id: int) -> Iterator[Sequence[Any]]:
     for row in _read_rows(_WARNINGS, import_id):
         original = None if row.original is None else bytes(row.original).decode("utf-8", "replace")
         where = (row.line_no, row.column_name, row.code, row.message, row.control_number)
-        yield (*where, original, row.original_bytes, row.stored_bytes)
+        # Of a text that is too long for the report: the bytes of its record in the load file.
+        is_longer = row.original is None and row.original_bytes is not None
+        record = (row.byte_start, row.byte_len) if is_longer else (None, None)
+        yield (*where, original, row.original_bytes, row.stored_bytes, *record)
 
 
 def _list_columns(layout: Layout) -> Iterator[Sequence[Any]]:

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.codes import KeptCode
-from core.exhibit_history import ABSENT, PAGE_SET, Action, Entry, Key, Kind, Value, restore_columns
+from core.exhibit_history import ABSENT, PAGE_SET, TEXT_ID, Action, Entry, Key, Kind, Value, restore_columns
 from core.imports.history_fold import LINKS, rename
 from core.imports.undo import (
     ROW_HASH,
@@ -32,6 +32,7 @@ from core.slices import slice_by_size
 from shell.db.column_limits import column_limits
 from shell.exhibits.history import Author, NewEntry, write_entries
 from shell.exhibits.links import insert_links
+from shell.exhibits.texts import set_text_ids
 from shell.exhibits.updates import (
     SLICE_BYTES,
     ExhibitUpdate,
@@ -51,7 +52,7 @@ from shell.imports.undo.pages import delete_unused_pages, restore_page_sets
 from shell.tables.name_kinds import NameKind
 from shell.utils.document_properties import TEXT_COLUMN_BYTES, serialize_properties
 
-_PAGE_SET = Key(Kind.FIELD, PAGE_SET)
+_PAGE_SET, _TEXT = Key(Kind.FIELD, PAGE_SET), Key(Kind.FIELD, TEXT_ID)
 _CREATORS = text(
     "SELECT e.id, i.user_id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS restored "
     "STRAIGHT_JOIN exhibits AS e ON e.id = restored.id JOIN imports AS i ON i.id = e.import_id"
@@ -157,6 +158,8 @@ def _read_value(key: Key, exhibit: KeyedExhibit, stored: StoredDocument, linked:
         return exhibit.row_hash.hex() if exhibit.row_hash else None
     if key == _PAGE_SET:
         return None if exhibit.page_set_id is None else str(exhibit.page_set_id)
+    if key == _TEXT:
+        return None if exhibit.text_id is None else str(exhibit.text_id)
     if key.kind is Kind.FIELD:
         return stored.document.fields[key.name]
     if key.kind is Kind.PROPERTY:
@@ -186,7 +189,8 @@ def _write(
     result: PartResult,
 ) -> None:
     update_exhibits(transaction, list(map(_build_update, changed)))
-    restore_page_sets(transaction, dict(_list_page_sets(changed)))
+    restore_page_sets(transaction, dict(_list_restored(changed, _PAGE_SET)))
+    set_text_ids(transaction, dict(_list_restored(changed, _TEXT)))
     author = Author(Action.UNDONE, context.undo.user_id, context.import_record.id, context.undo.undo_no)
     entries = [NewEntry(each.exhibit.id, each.exhibit.version + 1, each.restored.changes) for each in changed]
     write_entries(transaction, author, entries)
@@ -200,7 +204,7 @@ def _build_update(document: _Document) -> ExhibitUpdate:
         key.name: change.new
         for key, change in changes.items()
         if key.kind is Kind.FIELD
-        and key not in (ROW_HASH, _PAGE_SET)
+        and key not in (ROW_HASH, _PAGE_SET, _TEXT)
         and (change.new is None or isinstance(change.new, str))
     }
     stored = document.stored.columns
@@ -213,12 +217,12 @@ def _build_update(document: _Document) -> ExhibitUpdate:
     return ExhibitUpdate(document.exhibit.id, columns, properties, row_hash)
 
 
-def _list_page_sets(changed: Iterable[_Document]) -> Iterator[tuple[int, int | None]]:
-    """Yield the exhibits that get other pages, with the page set of these, None for no pages."""
+def _list_restored(changed: Iterable[_Document], key: Key) -> Iterator[tuple[int, int | None]]:
+    """Yield the exhibits that get other pages or another text, with the id of these, None for none."""
     for each in changed:
-        if _PAGE_SET in each.restored.changes:
-            page_set = each.restored.changes[_PAGE_SET].new
-            yield each.exhibit.id, int(page_set) if isinstance(page_set, str) else None
+        if key in each.restored.changes:
+            restored = each.restored.changes[key].new
+            yield each.exhibit.id, int(restored) if isinstance(restored, str) else None
 
 
 def _write_links(transaction: Session, context: UndoContext, documents: Sequence[_Document], names: FoundNames) -> int:

@@ -10,7 +10,7 @@ from alembic import op
 from sqlalchemy import inspect
 
 revision = "0027"
-down_revision = "0025"
+down_revision = "0026"
 
 # INSTANT, as in 0023.
 ADD_PAGES = """

@@ -10,7 +10,7 @@ from alembic import op
 from sqlalchemy import inspect
 
 revision = "0029"
-down_revision = "0025"
+down_revision = "0028"
 
 # INSTANT, as in 0023.
 COLUMNS = (

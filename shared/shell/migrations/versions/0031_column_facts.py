@@ -9,7 +9,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0031"
-down_revision = "0025"
+down_revision = "0029"
 
 CREATE = """
     CREATE TABLE IF NOT EXISTS import_column_facts (

@@ -10,7 +10,7 @@ from alembic import op
 from sqlalchemy import Connection, text
 
 revision = "0033"
-down_revision = "0025"
+down_revision = "0032"
 
 ROWS_PER_BATCH = 10_000
 TABLE = """

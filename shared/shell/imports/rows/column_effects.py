@@ -14,7 +14,7 @@ from core.imports.column_facts import ColumnCells, ColumnFacts, find_facts, merg
 from core.load_file.layout import Layout
 from core.load_file.rows import Row
 from shell.db.bulk_insert import insert_new
-from shell.imports.chunks.columnar_rows import ColumnarRows
+from shell.imports.rows.columnar_rows import ColumnarRows
 from shell.tables.chunks import ImportChunks
 
 _COLUMNS = ("import_id", "chunk_no", "facts")

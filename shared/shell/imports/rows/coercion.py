@@ -2,7 +2,7 @@
 
 Guaranteed: a key or name is stored unchanged, or its row is rejected; any other text that does not fit its column is
 shortened, with a `ValueChange`.
-`shell.imports.chunks.columnar_rows` is the fast path: it gives the same result for rows without errors or changes.
+`shell.imports.rows.columnar_rows` is the fast path: it gives the same result for rows without errors or changes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.codes import Rejection
+from core.codes import Rejection, WarningCode
 from core.exhibit_dates import EVENT_DATES
 from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import RowDates
@@ -22,6 +22,7 @@ from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Name, Row, RowError, ValueChange, parse_row
+from core.texts.cells import EXTRACTED_TEXT, TextColumns, find_text_columns
 from shell.db.column_limits import Limits, column_limits
 from shell.utils.data_sanitizer import coerce_text
 from shell.utils.document_properties import coerce_properties
@@ -43,6 +44,13 @@ NAME_TABLES = ("custodians", "tags")
 def has_line_break(text: str) -> bool:
     """Return whether the text has a line break, with which no other file or system knows it as an id."""
     return "\n" in text or "\r" in text
+
+
+def build_path_warning(column: str | None) -> ValueChange:
+    """Return the warning of a document that has a text in its load file and the path of a text file."""
+    message = "The document has a text in its cells and the path of a text file. The file is its text in productions"
+    advice = "The cells are stored too; remove the path to produce them."
+    return ValueChange(WarningCode.TEXT_AND_PATH, column, f"{message}. {advice}", None)
 
 
 def has_event_dates(layout: Layout) -> bool:
@@ -114,6 +122,7 @@ class RowCoercer:
         if self.earlier:
             earlier += self.earlier.hash_record(row.source)
         texts = [self._coerce_text(row, field_name) for field_name in TEXTS]
+        self._warn_of_path(row)
         content = [row.control_number, *keys, *texts, document_date, self._coerce_properties(row)]
         details = (*dates, row.dates.source, row.dates.precisions)
         place = (self.import_id, row.source.line_no, row.source.line_count)
@@ -192,8 +201,23 @@ class RowCoercer:
         row.changes += [
             ValueChange(change.code, change.name, change.message, row.properties.get(change.name), change.stored_bytes)
             for change in changes
+            if change.code is not WarningCode.PROPERTY_DROPPED or change.name not in self._text_names
         ]
         return stored
+
+    @cached_property
+    def text_columns(self) -> TextColumns:
+        """The columns of the text of documents, which is stored whole, whatever of it fits the properties."""
+        return find_text_columns(self.layout.names, self.layout.fields, self.layout.newline)
+
+    @cached_property
+    def _text_names(self) -> frozenset[str]:
+        return frozenset(self.layout.names[index] for index in self.text_columns.indexes)
+
+    def _warn_of_path(self, row: Row) -> None:
+        """Add a warning to a row that has a text and the path of a text file: the file is the document's text."""
+        if self.text_columns.has_both(row.source.cells or ()):
+            row.changes.append(build_path_warning(self._find_column(EXTRACTED_TEXT)))
 
     def _find_column(self, field_name: str) -> str | None:
         if field_name == "control_number":

@@ -18,13 +18,13 @@ from typing import Any
 from core.exhibit_fields import KEYS, TEXTS
 from core.imports.column_facts import ColumnCells
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
-from core.load_file.given_columns import MULTI_COLUMN_FIELDS
+from core.load_file.given_columns import NAME_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Name, split_names
 from core.row_texts import Part, join_rows
-from shell.imports.chunks.coercion import RowCoercer, StorableRow
-from shell.imports.chunks.regular_records import Column, RegularRecords
+from shell.imports.rows.coercion import RowCoercer, StorableRow
+from shell.imports.rows.regular_records import Column, RegularRecords
 from shell.utils.document_properties import format_document
 
 _NO_PROPERTIES = frozenset({*KEYS, *TEXTS, ORIGINAL_LINE})
@@ -99,7 +99,7 @@ class ColumnarRows:
         return zip(self._layout.fields, self._layout.names, self._columns, strict=False)
 
     def _is_verbatim(self, index: int, field: str | None, name: str) -> bool:
-        return field in MULTI_COLUMN_FIELDS or index == self._layout.first_date or is_path_column(name, field)
+        return field in NAME_FIELDS or index == self._layout.first_date or is_path_column(name, field)
 
     def _with_newlines(self, column: Column) -> Column:
         mark = self._layout.newline

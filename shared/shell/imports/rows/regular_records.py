@@ -13,14 +13,14 @@ from core.cells.keys import has_order_mark, is_odd_key, is_odd_name, may_be_odd
 from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.encoding import REPLACEMENT
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
-from core.load_file.given_columns import MULTI_COLUMN_FIELDS
+from core.load_file.given_columns import MULTI_COLUMN_FIELDS, NAME_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.original_lines import is_line_cell
 from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import MAX_NAMES
-from shell.imports.chunks.coercion import RowCoercer, has_line_break
-from shell.imports.chunks.date_values import DateValues, Known
+from shell.imports.rows.coercion import RowCoercer, has_line_break
+from shell.imports.rows.date_values import DateValues, Known
 from shell.utils.document_properties import NIL, TEXT_COLUMN_BYTES
 
 Column = Sequence[str]
@@ -58,6 +58,8 @@ class RegularRecords:
         most = (room - _GROWTH * len("".join(names).encode())) // _GROWTH - _ENCLOSING_BYTES * len(names)
         yield from _indexes(self.records, lambda record: record.byte_len > most)
         yield from self._find_blank_parents()
+        if self.coercer.text_columns.indexes and self.coercer.text_columns.path is not None:
+            yield from _indexes(self.records, lambda record: self.coercer.text_columns.has_both(record.cells or ()))
         yield from self.dates.problems
         for name, field, column in zip(names, self.layout.fields, self.columns, strict=False):
             text = "".join(column)
@@ -110,7 +112,7 @@ class RegularRecords:
             yield from _indexes(column, lambda cell: cell != cell.strip(ASCII_WHITESPACE))
         if field == get_id_field(self.layout.fields) and ("" in column or has_line_break(text)):
             yield from _indexes(column, lambda cell: not cell or has_line_break(cell))
-        if field in MULTI_COLUMN_FIELDS and _longest(column) > self._most_characters(str(field)):
+        if field in NAME_FIELDS and _longest(column) > self._most_characters(str(field)):
             yield from _indexes_of(column, {cell for cell in set(column) if self._has_irregular_name(str(field), cell)})
         if field == "family_begin":
             yield from self._find_too_long(column, "parent_control_number")

@@ -15,7 +15,7 @@ from core.load_file.header_names import TIME_FIELDS
 from core.load_file.layout import Layout
 from core.load_file.rows import Name, Row
 from shell.db.column_limits import Limits
-from shell.imports.chunks.coercion import COLUMNS, NAME_TABLES, RowCoercer
+from shell.imports.rows.coercion import COLUMNS, NAME_TABLES, RowCoercer
 from shell.utils.document_properties import parse_properties
 
 _FIELDS = (*KEYS, *TEXTS, *DATE_FIELDS)
@@ -42,7 +42,14 @@ def _convert(coercer: RowCoercer, row: Row) -> ConvertedRow:
     codes = [(change.column, change.code.value) for change in stored.changes]
     values |= _list_times(coercer.layout, columns, {column for column, _ in codes})
     names = _group_names([*stored.custodians, *stored.tags])
-    return ConvertedRow(values, names, parse_properties(document) if document else {}, codes)
+    properties = parse_properties(document) if document else {}
+    return ConvertedRow(values, names, {**_list_texts(coercer, row), **properties}, codes)
+
+
+def _list_texts(coercer: RowCoercer, row: Row) -> dict[str, str]:
+    """Return the cells of texts by column, which are stored whole, also those that are no properties."""
+    names = (coercer.layout.names[index] for index in coercer.text_columns.indexes)
+    return {name: row.properties[name] for name in names if name in row.properties}
 
 
 def _list_times(
