@@ -5,15 +5,13 @@ Guaranteed: a name is never similar to itself; names that differ only in case, w
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 # Of two names of ten characters, one may differ.
 _LEAST_RATIO = 0.85
-# Of the digits of any script; as many as a number may have.
-_END_NUMBER = re.compile(r"\d{1,99}\Z")
+_MOST_DIGITS = 99
 
 
 def find_similar_names(name: str, names: Iterable[str], limit: int = 5) -> list[str]:
@@ -52,6 +50,13 @@ def _rate(name: str, other: str) -> float:
 
 
 def _end_in_different_numbers(name: str, other: str) -> bool:
-    numbers = [_END_NUMBER.search(each) for each in (name, other)]
-    first, second = (int(found[0]) if found else None for found in numbers)
+    first, second = map(_find_end_number, (name, other))
     return first is not None and second is not None and first != second
+
+
+def _find_end_number(name: str) -> int | None:
+    """Return the number that a name ends in, in the digits of any script."""
+    start = len(name)
+    while start and name[start - 1].isdecimal() and len(name) - start < _MOST_DIGITS:
+        start -= 1
+    return int(name[start:]) if start < len(name) else None

@@ -22,10 +22,6 @@ class Content(Enum):
 
 LATER_NAMES: Mapping[str, tuple[str, ...]] = {
     "parent_control_number": ("attachto", "attachedto", "familyparent"),
-    "family_begin": (
-        *("attachstart", "attachmentstart", "begattrange", "attrangebeg", "attachrangebeg", "begattachrange"),
-        *("familystart", "firstattach", "firstattachment", "batesattachbeg"),
-    ),
     "title": ("subject", "emailsubject", "mailsubject", "subjecttitle", "titlesubject", "subjectline"),
     "native_path": (
         *("linknative", "nativedocumentpath", "nativepathfile", "nativedocpath", "edoclink", "edocpath", "nfpath"),

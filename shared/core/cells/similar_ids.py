@@ -16,7 +16,7 @@ _LEFT_AT_END = ("\xa0", "\u200b", "\ufeff", "\u200e")
 # White space and characters that cannot be seen; controls inside of an id are another id.
 _UNSEEN = re.compile(r"[\s\x00-\x1f\x7f\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+")
 _PADDING = re.compile(r"(?<![0-9])0+(?=[0-9])")
-_LAST_NUMBER = re.compile(r"0*([0-9]+)(?=[^0-9]*\Z)")
+_NUMBER = re.compile(r"[0-9]+")
 _BORDER = re.compile(r"(?<=[A-Za-z])(?=[0-9])")
 _SLOW = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
@@ -50,9 +50,9 @@ def list_spellings(control_number: str) -> list[str]:
 
 def _list_paddings(text: str) -> Iterator[str]:
     """Yield the text with its last number in every width."""
-    number = _LAST_NUMBER.search(text)
+    number = next(reversed(list(_NUMBER.finditer(text))), None)
     if number:
-        digits = number[1].lstrip("0") or "0"
+        digits = number[0].lstrip("0") or "0"
         for width in range(len(digits), MAX_DIGITS + 1):
             yield f"{text[: number.start()]}{digits.zfill(width)}{text[number.end() :]}"
 

@@ -23,7 +23,7 @@ FAMILY_FIELDS = {
 # A longer list is read as far as this: no e-mail has so many attachments, and a wrong column may.
 MAX_MEMBERS = 10_000
 _MEMBER_SEPARATORS = re.compile(r"[;,|\r\n]")
-_SPACED = re.compile(r"\s+(?:[-\u2010-\u2015~]|to|thru|through)\s+", re.IGNORECASE)
+_SPACED = re.compile(r"\s(?:[-\u2010-\u2015~]|to|thru|through)\s", re.IGNORECASE)
 _DASH = re.compile(r"[-\u2010-\u2015]")
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -80,7 +80,7 @@ def split_range(text: str, own: Iterable[str] = ()) -> tuple[str, str]:
     """
     if text in own:
         return text, ""
-    spaced = _SPACED.split(text)
+    spaced = [half.strip() for half in _SPACED.split(text)]
     if len(spaced) == 2 and all(spaced):
         return spaced[0], spaced[1]
     halves = [pair for pair in _halve(text) if _is_range(*pair)]

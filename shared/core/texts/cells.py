@@ -7,7 +7,6 @@ A row whose cells are blank, or `<nil>`, has no text. The check, the import and 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ EXTRACTED_TEXT = "extracted_text"
 # Of ASCII: a no-break space is a text.
 _WHITESPACE = " \t\n\r\v\f"
 _NIL = "<nil>"
-_NUMBERED = re.compile(r"(.*?)[\W_]*([0-9]{1,9})[\W_]*", re.DOTALL)
+_DIGITS, _MOST_DIGITS = frozenset("0123456789"), 9
 
 
 class TextColumns(NamedTuple):
@@ -46,8 +45,24 @@ def find_text_columns(names: Sequence[str], fields: Sequence[str | None], newlin
 
 def _order(indexes: Sequence[int], names: Sequence[str]) -> list[int]:
     """Return the columns by the number at the end of their names, if it is all that tells them apart, else in order."""
-    split = {index: _NUMBERED.fullmatch(names[index].casefold()) for index in indexes}
-    numbered = {index: (found[1], int(found[2])) for index, found in split.items() if found}
+    split = {index: _split_number(names[index].casefold()) for index in indexes}
+    numbered = {index: found for index, found in split.items() if found}
     if len(numbered) < len(indexes) or len({base for base, _ in numbered.values()}) > 1:
         return list(indexes)
     return sorted(indexes, key=numbered.__getitem__)
+
+
+def _split_number(name: str) -> tuple[str, int] | None:
+    """Return a name without the number at its end and the signs around that, and the number; None without one."""
+    end = _find_end(name, len(name))
+    start = end
+    while start and name[start - 1] in _DIGITS and end - start < _MOST_DIGITS:
+        start -= 1
+    return (name[: _find_end(name, start)], int(name[start:end])) if start < end else None
+
+
+def _find_end(name: str, end: int) -> int:
+    """Return where the last letter or digit before `end` ends."""
+    while end and not name[end - 1].isalnum():
+        end -= 1
+    return end

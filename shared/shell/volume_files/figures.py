@@ -13,12 +13,13 @@ from sqlalchemy.orm import Session
 
 from core.contracts.import_pages import PageCounts
 from core.contracts.imports import FileFigures, UncomparedHashes
-from core.contracts.paths import StoredPaths
+from core.contracts.paths import PathFigures, StoredPaths
 from core.volumes.hashes import list_uncompared
+from core.volumes.path_tally import PathTally, list_figures
 from shell.db.session import session
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volume_files.documents import OF_REJECTED_ROWS, UNREFERENCED
-from shell.volume_files.path_figures import read_path_figures
+from shell.volume_files.path_figures import read_paths
 
 # NULL until all imports of the volume have ended.
 _WHOLE = (UNREFERENCED, OF_REJECTED_ROWS)
@@ -95,7 +96,7 @@ def read_file_figures(
             for name, column in columns.items()
             if counts[name]
         ],
-        paths=read_path_figures(reading, import_id),
+        paths=_describe_paths(read_paths(reading, import_id)),
     )
 
 
@@ -112,3 +113,7 @@ def _read_whole(sums: RowMapping, name: str) -> int | None:
 def _build_sums(names: Iterable[str]) -> TextClause:
     sums = ", ".join(f"SUM(JSON_VALUE(counts, '$.{name}')) AS {name}" for name in names)
     return text(f"SELECT COUNT(*) AS chunks, {sums} FROM import_chunk_files WHERE import_id = :import_id")  # noqa: S608
+
+
+def _describe_paths(tally: PathTally | None) -> list[PathFigures] | None:
+    return None if tally is None else [PathFigures.model_validate(each) for each in list_figures(tally)]

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.contracts.paths import PathFigures
-from core.volumes.path_tally import PathTally, list_figures, unite_all
+from core.volumes.path_tally import PathTally, unite_all
 from shell.db.session import session
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -44,12 +43,10 @@ def store_paths(transaction: Session, import_id: int, tally: PathTally | None) -
         transaction.execute(_STORE if paths else _CLEAR, {"import_id": import_id, "paths": paths})
 
 
-def read_path_figures(reading: Session, import_id: int) -> list[PathFigures] | None:
+def read_paths(reading: Session, import_id: int) -> PathTally | None:
     """Return how the paths of an import were found; None before it has ended, or if an earlier version imported it."""
     stored = reading.execute(_WHOLE, {"import_id": import_id}).scalar()
-    if not stored:
-        return None
-    return [PathFigures.model_validate(each) for each in list_figures(PathTally.from_json(stored))]
+    return PathTally.from_json(stored) if stored else None
 
 
 def _list_stored(import_id: int) -> Iterator[str]:

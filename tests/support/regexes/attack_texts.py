@@ -90,6 +90,6 @@ class _Walk:
         test = compile_node(node, flags, b"" if self._is_bytes else "")
         return next(
             character
-            for character in (*CHARACTERS, *map(chr, range(256)), "\ud800", "\udc80", "\U0001f600")
+            for character in (*CHARACTERS, *map(chr, range(256)), "\u202a", "\ud800", "\udc80", "\U0001f600")
             if test.fullmatch(character.encode("latin-1") if self._is_bytes else character)
         )

@@ -20,8 +20,10 @@ NAMES = {
         "NFPATH; Exported Path"
     ),
     "family_begin": (
-        "BegAttach; AttachBegin; BEG_ATTACH; ATTACH_BEG; BegFamily; Prod Beg Attach; BegDocAttach; Attachment Begin; "
-        "Attach Start; BEGATTRANGE; AttRangeBeg; FamilyStart; First Attach; BATES_ATTACH_BEG"
+        "BegAttach; AttachBegin; BEG_ATTACH; ATTACH_BEG; BegFamily; Prod Beg Attach; BegDocAttach; Attachment Begin"
+    ),
+    "family_range": (
+        "Attach Start; BEGATTRANGE; AttRangeBeg; FamilyStart; First Attach; BATES_ATTACH_BEG; ATTACHRANGE; BegRange"
     ),
     "parent_control_number": (
         "ParentID; Parent Doc ID; PARENT_DOC; ParentDocument; Parent Control Number; PARENTBATES; ATTACHMENT_PARENT; "
@@ -39,7 +41,7 @@ NAMES = {
     "tags": "Tags; TAG; Issue; Issues; Coding",
     "confidentiality": "Designation; Confidentiality",
     # What they mean differs from file to file, and no cell shows it: a wrong custodian is worse than a property.
-    None: "Source; DATA_SOURCE; Owner; AllPaths; Responsive; Hot; BegRange",
+    None: "Source; DATA_SOURCE; Owner; AllPaths; Responsive; Hot",
 }
 BY_CELLS = {
     "text_path": (
@@ -69,9 +71,11 @@ def test_the_cells_decide_what_an_ambiguous_name_means() -> None:
         for name in names.split("; "):
             layout = read_layout(name, PATHS)
             assert (layout.fields[1], layout.reasons[1], layout.earlier_fields[1]) == (field, "content", None), name
+            is_text = field == "text_path" and name != "Text"
+            other = ("extracted_text", "synonym") if is_text else (None, "property")
             for cells in (TEXTS, ("", "")):
                 layout = read_layout(name, cells)
-                assert (layout.fields[1], layout.reasons[1], layout.earlier_fields) == (None, "property", ()), name
+                assert ((layout.fields[1], layout.reasons[1]), layout.earlier_fields) == (other, ()), name
     assert read_layout("ParentGUID", ("", "A1")).fields[1] == "parent_control_number"
     assert read_layout("ParentGUID", ("", "f00d")).fields[1] is None
 

@@ -50,7 +50,7 @@ def test_the_help_names_all_keys_of_the_json(capsys: pytest.CaptureFixture[str])
     assert [key for key in json.loads(format_json(OUTCOMES))["imports"][0] if f'"{key}"' not in shown] == []
 
 
-UNDATED = {"date_order": None, "time_zone": None, "time_zone_version": None, "time_column": None}
+UNDATED = dict.fromkeys(("date_order", "time_zone", "time_zone_version", "time_column", "date_format", "separator"))
 
 
 def test_the_json_has_the_keys_that_programs_rely_on() -> None:

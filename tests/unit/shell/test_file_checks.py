@@ -96,7 +96,13 @@ def rows_of_a_file(draw: st.DrawFn) -> list[RowFacts]:
 
 
 CASE = st.lists(
-    st.builds(CaseRow, bates() | st.sampled_from(["D1", "C1", "C2"]), NUMBERS | st.none(), NUMBERS | st.none()),
+    st.builds(
+        CaseRow,
+        bates() | st.sampled_from(["D1", "C1", "C2"]),
+        NUMBERS | st.none(),
+        NUMBERS | st.none(),
+        is_claim=st.just(False),
+    ),
     max_size=8,
     unique_by=lambda row: row.control_number,
 )

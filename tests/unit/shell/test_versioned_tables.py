@@ -45,6 +45,8 @@ EXEMPT = {
     "volume_units": "a state machine under a lock of its row",
     "exhibit_files": "append-only; removed with the import that linked it",
     "import_chunk_files": "append-only",
+    "family_statements": "append-only; removed with the import that states it",
+    "page_reconciliations": "a counter of attempts, which the last step names, under a lock of the row of its import",
     "page_sets": "append-only",
     "pages": "append-only",
     "texts": "append-only",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0031"
+revision = "0030"
 down_revision = "0029"
 
 CREATE = """

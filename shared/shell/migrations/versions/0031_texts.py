@@ -8,8 +8,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0032"
-down_revision = "0031"
+revision = "0031"
+down_revision = "0030"
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS texts (

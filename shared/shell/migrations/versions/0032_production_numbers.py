@@ -9,8 +9,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import Connection, text
 
-revision = "0033"
-down_revision = "0032"
+revision = "0032"
+down_revision = "0031"
 
 ROWS_PER_BATCH = 10_000
 TABLE = """
