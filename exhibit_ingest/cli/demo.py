@@ -1,12 +1,13 @@
 """`make demo`: generate a load file and a volume with a few faults, import both and show the result of each fault.
 
-Exit code 0 if every fault had the expected result, 1 if not.
+Exit code 0 if every fault, and a family stated by Bates numbers, had the expected result, 1 if not.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import os
 import shutil
 import sys
@@ -15,13 +16,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlencode
 
 from rich.console import Console
 from rich.table import Table
 
 from core.codes import VolumeCode
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS
+from exhibit_ingest.cli.cancellation import Stack
 from exhibit_ingest.cli.import_session import import_into
 from exhibit_ingest.cli.import_status import ImportProgress
 from exhibit_ingest.cli.report_download import Reports
@@ -34,18 +38,21 @@ from exhibit_ingest.import_request import ImportRequest
 from exhibit_ingest.program import format_command
 from exhibit_ingest.volumes.output import print_figures
 from exhibit_ingest.volumes.survey import survey_volume
+from exhibit_ingest.volumes.volume_api import USER
 from local.errors import LocalError
-from samples.demo import VOLUME, FaultyRow, describe, write_demo
+from samples.demo import VOLUME, PlantedRow, describe, write_demo
 from samples.volume import GeneratedVolume, generate_volume
 
 TENANT = "local"
 WIDTH_WITHOUT_TERMINAL = 140
 # By line number: the code and the message of each entry in the report files.
 Findings = Mapping[int, Sequence[tuple[str, str]]]
+# By control number; None is a document without a parent.
+Parents = Mapping[str, str | None]
 
 
 def main() -> int:
-    """Import the demo's file into a new case, print the result of its faulty rows and return the exit code."""
+    """Import the demo's files into a new case, print the result of each fault and return the exit code."""
     workspace = Workspace(database_url=os.environ.get("DATABASE_URL") or None)
     console = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
     case = f"demo {datetime.now():%Y-%m-%d %H:%M:%S}"
@@ -59,7 +66,7 @@ def main() -> int:
         console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes),", soft_wrap=True)
         console.print(f"and a production with natives, texts and images: {folder}.\n", soft_wrap=True)
         with interrupt_on_signals():
-            result, outcome = _import(workspace, file, folder, case)
+            result, outcome, parents = _import(workspace, file, folder, case)
     except Interrupted as interruption:
         print("demo: interrupted;", *getattr(interruption, "__notes__", []), file=sys.stderr)
         return 128 + interruption.signal
@@ -69,7 +76,7 @@ def main() -> int:
     print_table([result], case, TENANT, sys.stdout)
     if result.state is None or result.failed:
         return FAILED
-    as_expected = _print_faulty_rows(console, _read_findings(result.reports))
+    as_expected = _print_planted_rows(console, _read_findings(result.reports), parents)
     as_expected = _print_volume(console, volume, outcome) and as_expected
     # The pages of the production's images belong to documents that its load file has created.
     loaded = [result.state, *(each.state for each in outcome.results if each.state and each.pages is None)]
@@ -77,7 +84,7 @@ def main() -> int:
     return DONE if as_expected else FAILED
 
 
-def _import(workspace: Workspace, file: Path, folder: Path, case: str) -> tuple[ImportResult, VolumeOutcome]:
+def _import(workspace: Workspace, file: Path, folder: Path, case: str) -> tuple[ImportResult, VolumeOutcome, Parents]:
     request = ImportRequest([file], TENANT, case, {}, None, json=False, create_case=True)
     results, outcome = list[ImportResult](), VolumeOutcome()
     connect = partial(workspace.connect, DEFAULT_WORKERS)
@@ -85,7 +92,17 @@ def _import(workspace: Workspace, file: Path, folder: Path, case: str) -> tuple[
         import_into(stack, request, results, connect)
         source = survey_volume(folder, TENANT, case, {})
         import_volume_into(stack, replace(request, files=[folder]), {}, source, outcome)
-    return results[0], outcome
+        named = [row.control_number for row in describe() if row.parent and row.control_number]
+        parents = {number: _read_parent(stack, case, number) for number in named}
+    return results[0], outcome, parents
+
+
+def _read_parent(stack: Stack, case: str, control_number: str) -> str | None:
+    """Return the parent that the API has for a document; None also if it does not have the document."""
+    query = urlencode({"case": case, "controlNumber": control_number})
+    status, body = stack.request_api(TENANT, USER, "GET", f"/exhibits?{query}")
+    found = json.loads(body)["items"] if status == HTTPStatus.OK else []
+    return found[0]["parentControlNumber"] if found else None
 
 
 def _read_findings(reports: Reports) -> Findings:
@@ -104,22 +121,26 @@ def _read_rows(path: Path | None) -> Iterator[dict[str, str]]:
             yield from csv.DictReader(lines)
 
 
-def _print_faulty_rows(console: Console, findings: Findings) -> bool:
-    """Print a table of the faulty rows; return whether each had the expected result."""
+def _print_planted_rows(console: Console, findings: Findings, parents: Parents) -> bool:
+    """Print a table of the planted rows; return whether each had the expected result."""
     table = Table(title="\nFaulty rows in the file and their results", title_justify="left")
     for column in ("line", "fault", "expected", "in the report files"):
         table.add_column(column, overflow="fold")
     as_expected = True
     for row in describe():
-        found = findings.get(row.line, [])
-        as_expected = as_expected and _is_expected(row, {code for code, _ in found})
+        found, parent = findings.get(row.line, []), parents.get(row.control_number or "")
+        as_expected = as_expected and _is_expected(row, {code for code, _ in found}, parent)
         messages = "\n".join(f"{code}: {message}" for code, message in found) or "no entry: imported unchanged"
+        if row.parent:
+            messages += f"; its parent in the case is {parent or 'not known'}"
         table.add_row(str(row.line), row.fault, row.expected, messages)
     console.print(table)
     return as_expected
 
 
-def _is_expected(row: FaultyRow, codes: set[str]) -> bool:
+def _is_expected(row: PlantedRow, codes: set[str], parent: str | None) -> bool:
+    if row.parent:
+        return not codes and parent == row.parent
     return bool(codes) and all(code in row.expected for code in codes)
 
 
