@@ -134,7 +134,7 @@ class GeneratedVolume:
     def _faulty(self) -> tuple[int, int, int]:
         """The places of the documents without native, without text, and without their last image."""
         last = len(self.documents) - 1
-        return last // 4, last // 2, last
+        return last // 5, last // 2, last
 
     def list_files(self) -> Iterator[tuple[str, bytes]]:
         """Yield path and bytes of every file."""

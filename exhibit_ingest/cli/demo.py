@@ -12,18 +12,18 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlencode
 
 from rich.console import Console
 from rich.table import Table
 
-from core.codes import VolumeCode
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS
 from exhibit_ingest.cli.cancellation import Stack
 from exhibit_ingest.cli.import_session import import_into
@@ -76,7 +76,7 @@ def main() -> int:
     print_table([result], case, TENANT, sys.stdout)
     if result.state is None or result.failed:
         return FAILED
-    as_expected = _print_planted_rows(console, _read_findings(result.reports), parents)
+    as_expected = print_planted_rows(console, _read_findings(result.reports), parents)
     as_expected = _print_volume(console, volume, outcome) and as_expected
     # The pages of the production's images belong to documents that its load file has created.
     loaded = [result.state, *(each.state for each in outcome.results if each.state and each.pages is None)]
@@ -121,7 +121,7 @@ def _read_rows(path: Path | None) -> Iterator[dict[str, str]]:
             yield from csv.DictReader(lines)
 
 
-def _print_planted_rows(console: Console, findings: Findings, parents: Parents) -> bool:
+def print_planted_rows(console: Console, findings: Findings, parents: Parents) -> bool:
     """Print a table of the planted rows; return whether each had the expected result."""
     table = Table(title="\nFaulty rows in the file and their results", title_justify="left")
     for column in ("line", "fault", "expected", "in the report files"):
@@ -129,13 +129,15 @@ def _print_planted_rows(console: Console, findings: Findings, parents: Parents) 
     as_expected = True
     for row in describe():
         found, parent = findings.get(row.line, []), parents.get(row.control_number or "")
+        without_entry = f"no entry; its parent is {parent}" if row.parent else "no entry"
         as_expected = as_expected and _is_expected(row, {code for code, _ in found}, parent)
-        messages = "\n".join(f"{code}: {message}" for code, message in found) or "no entry: imported unchanged"
-        if row.parent:
-            messages += f"; its parent in the case is {parent or 'not known'}"
-        table.add_row(str(row.line), row.fault, row.expected, messages)
+        table.add_row(str(row.line), row.fault, row.expected, _join(found) or without_entry)
     console.print(table)
     return as_expected
+
+
+def _join(entries: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"{code}: {message}" for code, message in entries)
 
 
 def _is_expected(row: PlantedRow, codes: set[str], parent: str | None) -> bool:
@@ -146,7 +148,7 @@ def _is_expected(row: PlantedRow, codes: set[str], parent: str | None) -> bool:
 
 def _print_volume(console: Console, volume: GeneratedVolume, outcome: VolumeOutcome) -> bool:
     """Print what was found of the volume, and its faults; return whether each of them is reported."""
-    reported = _count_codes(outcome)
+    reported = [*_list_reported(outcome)]
     if outcome.error:
         console.print(f"\n{volume.spec.name}: error: {outcome.error}", soft_wrap=True, markup=False)
     else:
@@ -154,24 +156,21 @@ def _print_volume(console: Console, volume: GeneratedVolume, outcome: VolumeOutc
         counts = f"{documents.imported if documents else 0:,} documents, {pages['imported']:,} pages"
         console.print(f"\nThe production {volume.spec.name} is in the same case: {counts}")
         print_figures(outcome.figures, console)
-    table = Table(title="Faults of the production and their results", title_justify="left")
-    for column in ("document or file", "fault", "reported as"):
-        table.add_column(column)
+    table = Table(title="\nFaults of the production and their results", title_justify="left")
+    for column in ("document or file", "fault", "expected", "in the report files"):
+        table.add_column(column, overflow="fold")
     for fault in volume.faults:
-        count = reported.get(fault.code, 0)
-        table.add_row(fault.place, fault.text, f"{fault.code} {count}" if count else "not reported")
+        entries = [each for each in reported if each[0] == fault.code]
+        table.add_row(fault.place, fault.text, fault.code, _join(entries) or "no entry")
     console.print(table)
-    return reported == dict(Counter(fault.code for fault in volume.faults))
+    return Counter(code for code, _ in reported) == Counter(fault.code for fault in volume.faults)
 
 
-def _count_codes(outcome: VolumeOutcome) -> dict[str, int]:
-    """Return the codes of rejected rows and of warnings, and of files that nothing names."""
-    codes: Counter[str] = Counter()
+def _list_reported(outcome: VolumeOutcome) -> Iterator[tuple[str, str]]:
+    """Yield code and message of the entries of both load files, then the files that nothing names."""
     for result in outcome.results:
-        codes.update(result.codes.rejected)
-        codes.update(result.codes.warnings)
-    codes[VolumeCode.UNREFERENCED_FILE] += (outcome.figures["files"] or {}).get("unreferenced") or 0
-    return {str(code): count for code, count in codes.items() if count}
+        yield from chain.from_iterable(_read_findings(result.reports).values())
+        yield from ((row["code"], row["path"]) for row in _read_rows(result.reports.unreferenced))
 
 
 def _print_next_steps(console: Console, loaded: Sequence[ImportProgress]) -> None:
@@ -179,7 +178,6 @@ def _print_next_steps(console: Console, loaded: Sequence[ImportProgress]) -> Non
     custodians, tags = sum(each.custodians_created for each in loaded), sum(each.tags_created for each in loaded)
     console.print(
         f"\n{documents:,} documents of {custodians} custodians with {tags} tags are in MySQL.\n"
-        "Fix the rows in the rejected-rows file and import that file.\n"
         f"Query the tables:     {format_command('database-url')} prints a command for a MySQL client\n"
         f"Import your own file: {format_command('import', 'FILE_OR_FOLDER_OR_ZIP', '--case', 'NAME')}\n"
         f"Delete everything:    {format_command('reset')}",

@@ -64,7 +64,8 @@ def _describe_missing(kind: Document, *, is_imported: bool) -> str:
         again = " and --mode append_overlay" if is_imported else ""
         return f"{first} The volume has {advice['files']:,} of them elsewhere: use {_format(advice)}{again}."
     if kind["elsewhere"]:
-        return f"{first} The volume has files of the names of {kind['elsewhere']:,}; the warnings say where."
+        has = "a file of its name" if count == 1 else f"files of {kind['elsewhere']:,} of these names"
+        return f"{first} The volume has {has} elsewhere; see the warnings."
     return f"{first} The volume has no files of their names."
 
 
