@@ -59,7 +59,7 @@ shell.imports.rows: core.dates core.imports core.load_file core.texts core.cells
 shell.imports.chunks: shell.imports.rows shell.imports.state shell.volume_files shell.custodian_ops shell.taggings_ops
   core.cells core.checks core.dates core.imports core.load_file core.texts core.volumes DOMAIN
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
-  core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
+  core.cells core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
 shell.imports.pages: shell.imports.state core.checks core.load_file DOMAIN
 shell.imports.completing: shell.imports.state shell.imports.pages shell.volume_files

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from core.cells.keys import unwrap_formula
 from core.families.kinds import FamilyKind, Stated
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
@@ -40,6 +41,8 @@ class FamilyColumns:
         kinds = ((index, FAMILY_FIELDS.get(field or "")) for index, field in enumerate(layout.fields))
         self._kinds = [(index, kind) for index, kind in kinds if kind is not None]
         self._begin, self._newline = layout.find_columns("bates_begin")[:1], layout.newline
+        self._unwraps, lists = layout.judges_keys, layout.lists
+        self._separator = lists.separator if lists.has_quotes else None
 
     def list_stated(self, cells: Sequence[str], control_number: str) -> list[Stated]:
         """Return what the row of a document states, in the order of its cells; a blank cell has one without a key.
@@ -47,28 +50,29 @@ class FamilyColumns:
         A row that states the control number of its own document says that it is the first of its family.
         """
         found: list[Stated] = []
-        own = (control_number, *(cells[index].strip(ASCII_WHITESPACE) for index in self._begin))
+        own = (control_number, *(self._clean(cells[index]) for index in self._begin))
         for index, kind in self._kinds:
-            keys = _read_keys(kind, self._clean(cells[index]), own)
+            keys = self._read_keys(kind, self._clean(cells[index]), own)
             found += [Stated(kind, key) for key in keys] or [Stated(kind, None)]
         return found
 
     def _clean(self, cell: str) -> str:
         text = cell.replace(self._newline, "\n") if self._newline else cell
-        return text.strip(ASCII_WHITESPACE)
+        text = text.strip(ASCII_WHITESPACE)
+        return unwrap_formula(text) if self._unwraps else text
+
+    def _read_keys(self, kind: FamilyKind, text: str, own: Sequence[str]) -> Iterable[str]:
+        if not text:
+            return ()
+        if kind is FamilyKind.MEMBERS:
+            return split_members(text, self._separator)
+        return (split_range(text, own)[0],) if kind is FamilyKind.RANGE else (text,)
 
 
-def _read_keys(kind: FamilyKind, text: str, own: Sequence[str]) -> Iterable[str]:
-    if not text:
-        return ()
-    if kind is FamilyKind.MEMBERS:
-        return split_members(text)
-    return (split_range(text, own)[0],) if kind is FamilyKind.RANGE else (text,)
-
-
-def split_members(text: str) -> list[str]:
-    """Return the distinct ids of a list, in its order; at most MAX_MEMBERS."""
-    parts = (part.strip(ASCII_WHITESPACE) for part in _MEMBER_SEPARATORS.split(text))
+def split_members(text: str, separator: str | None = None) -> list[str]:
+    """Return the distinct ids of a list, in its order, at most MAX_MEMBERS; without a stated separator by any usual."""
+    split = text.split(separator) if separator else _MEMBER_SEPARATORS.split(text)
+    parts = (part.strip(ASCII_WHITESPACE) for part in split)
     return list(dict.fromkeys(filter(None, parts)))[:MAX_MEMBERS]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy.orm import Session
 
 from core.bates_numbers import describe_shared_number
+from core.cells.keys import show_text
 from core.codes import Rejection
 from core.errors import ConflictError, UnavailableError
 from core.load_file.rows import RowError
@@ -99,10 +100,10 @@ class OverlayTargets:
             return RowError(Rejection.AMBIGUOUS_KEY, self._column, f"{message} Overlay them by control number.")
         if key in similar:
             return RowError(Rejection.NOT_IN_CASE, self._column, describe_near_miss(key, similar[key]))
-        message = "The case has no document with this"
         name = "begin Bates number" if self._key is OverlayKey.BATES_BEGIN else "id"
         advice = "Correct it, or use append_overlay" if self._key is OverlayKey.CONTROL_NUMBER else "Correct it"
-        return RowError(Rejection.NOT_IN_CASE, self._column, f"{message} {name}. {advice}.")
+        message = f"The case has no document with the {name} {show_text(key)}. {advice}."
+        return RowError(Rejection.NOT_IN_CASE, self._column, message)
 
 
 def describe_same_document(first_line: int) -> RowError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.cells.keys import show_text
 from core.codes import Rejection
 from core.imports.column_facts import ColumnFacts
 from core.load_file.chunk_reader import read_chunk, read_large_record
@@ -63,7 +64,8 @@ def _coerce_records(
     for row in rows:
         first_line = loaded.first_lines.get(row.source.line_no)
         if first_line is not None:
-            message = f"Line {first_line} of this file has the same id. Keep one of the two rows."
+            shown = show_text(row.control_number or "")
+            message = f"Line {first_line} of this file has the same id, {shown}. Keep one of the two rows."
             row.errors.append(RowError(Rejection.DUPLICATE_ID, None, message))
     storable = [coercer.coerce(row) for row in rows]
     return columnar, storable, find_column_facts(loaded.layout, columnar, rows)

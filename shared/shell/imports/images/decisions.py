@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
+from core.cells.keys import show_text
 from core.codes import Rejection
 from core.errors import ConflictError
 from core.load_file.encoding import replace_surrogates
@@ -100,7 +101,7 @@ def _find_targets(transaction: Session, images: ImageChunk, results: ImageResult
         elif not exhibits and _is_created_before(images):
             targets.append(Target(read, None))
         else:
-            results.rejected.append((read, _describe(key, exhibits)))
+            results.rejected.append((read, _describe(key, exhibits, read.document.key)))
     return _lock(transaction, case_id, key, targets) if locked else targets
 
 
@@ -124,10 +125,11 @@ def _lock(transaction: Session, case_id: int, key: OverlayKey, targets: Sequence
     return locked
 
 
-def _describe(key: OverlayKey, exhibits: Sequence[KeyedExhibit]) -> RowError:
+def _describe(key: OverlayKey, exhibits: Sequence[KeyedExhibit], value: str) -> RowError:
     if not exhibits:
-        message = f"The case has no document with this {_NAMES[key]}. Import its load file first, or correct the key."
-        return RowError(Rejection.OPT_DOC_NOT_FOUND, "image key", message)
+        message = f"The case has no document with the {_NAMES[key]} {show_text(value)}"
+        advice = "Import its load file first, or correct the key."
+        return RowError(Rejection.OPT_DOC_NOT_FOUND, "image key", f"{message}. {advice}")
     message = describe_ambiguous([exhibit.control_number for exhibit in exhibits], len(exhibits))
     return RowError(Rejection.AMBIGUOUS_KEY, "image key", message)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from core.cells.keys import show_text
 from core.codes import Rejection, VolumeCode, WarningCode
 from core.file_options import MissingFiles
 from core.image_load_file.documents import ImageDocument, ImagePage
@@ -113,7 +114,9 @@ class DocumentReader:
         if document.error:
             return RowError(document.error.code, document.error.column, _describe_line(document, document.error))
         if first_line is not None:
-            return describe_same_document(first_line) if self._any_number else _describe_same_key(first_line)
+            return (
+                describe_same_document(first_line) if self._any_number else _describe_same_key(document.key, first_line)
+            )
         return next(self._list_unstorable(document), None)
 
     def _list_unstorable(self, document: ImageDocument) -> Iterator[RowError]:
@@ -121,7 +124,7 @@ class DocumentReader:
             for column, name, text in (("image_key", "image key", page.image_key), ("path", self._column, page.path)):
                 found = key_error(text, self._limits[column])
                 if found:
-                    yield RowError(found[0], name, f"Line {page.line_no}: {found[1]}")
+                    yield RowError(found[0], name, f"Line {page.line_no}: {found[1]} The value: {show_text(text)}")
 
     def _check_images(self, read: ReadDocument, images: Sequence[_Image]) -> None:
         """Add a warning for each line whose image is not as it should be, or the error of the document."""
@@ -154,8 +157,9 @@ class DocumentReader:
             read.warnings.append(PageWarning(read.document.line_no, change))
 
 
-def _describe_same_key(first_line: int) -> RowError:
-    message = f"Line {first_line} of this file begins a document with the same image key. Keep one of the two."
+def _describe_same_key(key: str, first_line: int) -> RowError:
+    begins = f"begins a document with the same image key, {show_text(key)}"
+    message = f"Line {first_line} of this file {begins}. Keep one of the two."
     return RowError(Rejection.OPT_DUPLICATE_KEY, "image key", message)
 
 

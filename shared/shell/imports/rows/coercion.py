@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.cells.keys import show_text
 from core.codes import Rejection, WarningCode
 from core.exhibit_dates import EVENT_DATES
 from core.exhibit_fields import KEYS, TEXTS
@@ -172,18 +173,17 @@ class RowCoercer:
         for column, key in {self._find_column(key): key for key in KEYS if values.get(key)}.items():
             error = key_error(str(values[key]), self.exhibits[key])
             if error:
-                row.errors.append(RowError(error[0], column, error[1]))
+                row.errors.append(RowError(error[0], column, _name_value(error[1], str(values[key]))))
         if has_line_break(row.control_number or ""):
-            message = (
-                "The id has a line break inside. Check the quoting of this row and of the one before, or remove it."
-            )
+            advice = "Check the quoting of this row and of the one before, or remove it."
+            message = f"The id {show_text(row.control_number or '')} has a line break inside. {advice}"
             row.errors.append(RowError(Rejection.KEY_NOT_STORABLE, self._find_column("control_number"), message))
 
     def _check_names(self, row: Row, table: str, names: Iterable[Name]) -> None:
         for name in names:
             error = key_error(name.name, self.names[table]["name"])
             if error:
-                row.errors.append(RowError(error[0], name.column, error[1]))
+                row.errors.append(RowError(error[0], name.column, _name_value(error[1], name.name)))
 
     def _coerce_text(self, row: Row, field_name: str) -> str | None:
         value = row.values.get(field_name)
@@ -223,3 +223,7 @@ class RowCoercer:
         if field_name == "control_number":
             field_name = get_id_field(self.layout.fields)
         return self.layout.titles.get(field_name) or self.layout.titles.get("family_begin")
+
+
+def _name_value(message: str, value: str) -> str:
+    return f"{message} The value: {show_text(value)}"
