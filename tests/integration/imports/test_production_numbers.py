@@ -278,7 +278,7 @@ def test_a_migration_claims_what_was_produced_before(world: World) -> None:
     execute(ask())
     reserve({PRODUCTION: ask(prefix="OTHER")})
     confirmed = claims(world)
-    migration = import_module("shell.migrations.versions.0033_production_numbers")
+    migration = import_module("shell.migrations.versions.0032_production_numbers")
     with administrator_engine().connect() as connection:
         connection.exec_driver_sql("DELETE FROM production_numbers")
         for _ in range(2):
