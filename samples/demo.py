@@ -1,6 +1,6 @@
 """The files of the demo: a load file of 3,000 documents, with faults in a few rows, and a volume.
 
-Guarantees: the same bytes every time; `describe` returns every faulty row with the expected result of its import.
+Guarantees: the same bytes every time; `describe` returns every planted row with the expected result of its import.
 Does not guarantee: anything beyond these; tests generate their own with `samples.generator` and `samples.volume`.
 """
 
@@ -32,6 +32,8 @@ _FAULTS = (
     Fault(FaultKind.LONG_ID, 2_750),
     Fault(FaultKind.WIDE_CUSTODIAN, 2_810),
 )
+# The first of two rows: an e-mail with an attachment.
+_FAMILY = 41
 SPEC = Spec(
     rows=3_000,
     seed=2_001,
@@ -42,18 +44,24 @@ SPEC = Spec(
     custodians=12,
     tags=14,
     spaced_values=True,
+    bates_families=frozenset({_FAMILY}),
     faults=_FAULTS,
 )
 VOLUME = VolumeSpec()
 
 
 @dataclass(frozen=True)
-class FaultyRow:
-    """A faulty row of the demo: its physical line, its fault, and the expected result of its import."""
+class PlantedRow:
+    """A row with a fault, or whose family is stated by Bates numbers: its physical line, and the expected result.
+
+    `parent` is the control number of its parent if only Bates numbers state it; such a row has no entry in the reports.
+    """
 
     line: int
     fault: str
     expected: str
+    control_number: str | None
+    parent: str | None = None
 
 
 @cache
@@ -62,12 +70,22 @@ def demo_file() -> Generated:
     return generate(SPEC)
 
 
-def describe() -> list[FaultyRow]:
-    """Return the faulty rows in file order."""
+def describe() -> list[PlantedRow]:
+    """Return the planted rows in file order."""
     generated = demo_file()
     records = generated.truth.records
     faulty = [(fault, records[fault.row]) for fault in generated.planted if fault.row is not None]
-    return [FaultyRow(record.first_line, fault.kind.value, _describe_result(record)) for fault, record in faulty]
+    rows = [
+        PlantedRow(record.first_line, fault.kind.value, _describe_result(record), record.control_number)
+        for fault, record in faulty
+    ]
+    return sorted([_describe_attachment(records[_FAMILY + 1]), *rows], key=lambda row: row.line)
+
+
+def _describe_attachment(record: Record) -> PlantedRow:
+    fault = f"no parent id; the family begins with {record.family_begin}, a Bates number"
+    expected = f"imported as attachment of {record.parent}"
+    return PlantedRow(record.first_line, fault, expected, record.control_number, record.parent)
 
 
 def _describe_result(record: Record) -> str:

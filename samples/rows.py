@@ -112,17 +112,21 @@ class Sheet:
         self.write(row, Role.ID, self._padded(identity.control))
         self.write(row, Role.BATES_BEGIN, identity.bates_begin)
         self.write(row, Role.BATES_END, identity.bates_end)
-        if self.find_column(Role.PARENT) is not None and offset:
-            row.parent = family[0].control
-            self.write(row, Role.PARENT, row.parent)
-        if self.find_column(Role.FAMILY_BEGIN) is not None:
-            row.family_begin = family[0].control
-            self.write(row, Role.FAMILY_BEGIN, row.family_begin)
-            self.write(row, Role.FAMILY_END, family[-1].bates_end)
+        self._add_family(row, family, offset)
         self._add_people_and_tags(row)
         self._add_date(row)
         self._add_text(row, identity.control)
         return row
+
+    def _add_family(self, row: Row, family: list[_Identity], offset: int) -> None:
+        first, by_bates = family[0], row.index - offset in self.spec.bates_families
+        if self.find_column(Role.PARENT) is not None and offset:
+            row.parent = first.control
+            self.write(row, Role.PARENT, "" if by_bates else row.parent)
+        if self.find_column(Role.FAMILY_BEGIN) is not None:
+            row.family_begin = first.bates_begin if by_bates else first.control
+            self.write(row, Role.FAMILY_BEGIN, row.family_begin)
+            self.write(row, Role.FAMILY_END, family[-1].bates_end)
 
     def _padded(self, control: str) -> str:
         pads = ("", " ", "  ")

@@ -82,6 +82,7 @@ class Spec:
 
     `newline_marks` puts ® into cells, `convert_marks` overrides the meaning of ® by the options, `embedded_lf` writes
     newlines inside cells as LF in CRLF files, `spice` is the share of texts with delimiters, qualifiers or newlines.
+    `bates_families` are first rows of families that are stated by Bates numbers only: their attachments name no parent.
     `db_charset` changes the truth, never the file.
     """
 
@@ -109,6 +110,7 @@ class Spec:
     tags: int = 8
     spaced_values: bool = False
     family_share: float = 0.3
+    bates_families: frozenset[int] = frozenset()
     date_format: DateFormat = DateFormat.MDY
     ambiguous_dates: bool = False
     date_order_given: bool = False

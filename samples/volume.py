@@ -109,24 +109,37 @@ class GeneratedVolume:
             VolumeFault("NATIVE_MISSING", native.native, "native that a row names is missing"),
             VolumeFault("TEXT_MISSING", text.text, "text that a row names is missing"),
             VolumeFault("IMAGE_MISSING", _image(image.numbers[-1]), "image of a page is missing"),
+            *self._list_left_out(),
             VolumeFault("OPT_DOC_NOT_FOUND", unknown, "page of a document that no row has"),
             VolumeFault("UNREFERENCED_FILE", "NATIVES/unnamed.txt", "file that nothing names"),
         ]
 
+    def _list_left_out(self) -> Iterator[VolumeFault]:
+        """Yield the fault of the first document of three pages, if there is one: its second page is left out."""
+        document = next((each for each in self.documents if each.pages > 2), None)
+        if document:
+            stated = f"page of {document.numbers[0]} - {document.numbers[-1]} that the .opt leaves out"
+            yield VolumeFault("PAGES_MISSING", document.numbers[1], stated)
+
     @property
     def pages(self) -> int:
-        """The number of pages of its documents."""
-        return sum(document.pages for document in self.documents)
+        """The number of pages that the image load file gives to its documents."""
+        return sum(len(self._list_pages(document)) for document in self.documents)
+
+    def _list_pages(self, document: Document) -> list[str]:
+        left_out = {fault.place for fault in self.faults if fault.code == "PAGES_MISSING"}
+        return [number for number in document.numbers if number not in left_out]
 
     @property
     def _faulty(self) -> tuple[int, int, int]:
         """The places of the documents without native, without text, and without their last image."""
         last = len(self.documents) - 1
-        return last // 4, last // 2, last
+        return last // 5, last // 2, last
 
     def list_files(self) -> Iterator[tuple[str, bytes]]:
         """Yield path and bytes of every file."""
         missing = {fault.place for fault in self.faults if fault.code.endswith("_MISSING")}
+        missing |= {_image(fault.place) for fault in self.faults if fault.code == "PAGES_MISSING"}
         yield f"DATA/{self.spec.name}.dat", self._build_dat()
         yield f"DATA/{self.spec.name}.opt", self._build_opt()
         for path, data in chain.from_iterable(map(_list_files, self.documents)):
@@ -165,9 +178,9 @@ class GeneratedVolume:
 
     def _build_opt(self) -> bytes:
         lines = [
-            f"{number},{self.spec.name},{_image(number)},{'' if page else 'Y'},,,{'' if page else document.pages}"
-            for document in self.documents
-            for page, number in enumerate(document.numbers)
+            f"{number},{self.spec.name},{_image(number)},{'' if page else 'Y'},,,{'' if page else len(pages)}"
+            for pages in map(self._list_pages, self.documents)
+            for page, number in enumerate(pages)
         ]
         unknown = [fault.place for fault in self.faults if fault.code == "OPT_DOC_NOT_FOUND"]
         lines += [f"{number},{self.spec.name},{_image(number)},Y,,,1" for number in unknown]

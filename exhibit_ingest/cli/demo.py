@@ -1,27 +1,31 @@
 """`make demo`: generate a load file and a volume with a few faults, import both and show the result of each fault.
 
-Exit code 0 if every fault had the expected result, 1 if not.
+Exit code 0 if every fault, and a family stated by Bates numbers, had the expected result, 1 if not.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from http import HTTPStatus
+from itertools import chain
 from pathlib import Path
+from urllib.parse import urlencode
 
 from rich.console import Console
 from rich.table import Table
 
-from core.codes import VolumeCode
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS
+from exhibit_ingest.cli.cancellation import Stack
 from exhibit_ingest.cli.import_session import import_into
 from exhibit_ingest.cli.import_status import ImportProgress
 from exhibit_ingest.cli.report_download import Reports
@@ -34,18 +38,21 @@ from exhibit_ingest.import_request import ImportRequest
 from exhibit_ingest.program import format_command
 from exhibit_ingest.volumes.output import print_figures
 from exhibit_ingest.volumes.survey import survey_volume
+from exhibit_ingest.volumes.volume_api import USER
 from local.errors import LocalError
-from samples.demo import VOLUME, FaultyRow, describe, write_demo
+from samples.demo import VOLUME, PlantedRow, describe, write_demo
 from samples.volume import GeneratedVolume, generate_volume
 
 TENANT = "local"
 WIDTH_WITHOUT_TERMINAL = 140
 # By line number: the code and the message of each entry in the report files.
 Findings = Mapping[int, Sequence[tuple[str, str]]]
+# By control number; None is a document without a parent.
+Parents = Mapping[str, str | None]
 
 
 def main() -> int:
-    """Import the demo's file into a new case, print the result of its faulty rows and return the exit code."""
+    """Import the demo's files into a new case, print the result of each fault and return the exit code."""
     workspace = Workspace(database_url=os.environ.get("DATABASE_URL") or None)
     console = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
     case = f"demo {datetime.now():%Y-%m-%d %H:%M:%S}"
@@ -59,7 +66,7 @@ def main() -> int:
         console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes),", soft_wrap=True)
         console.print(f"and a production with natives, texts and images: {folder}.\n", soft_wrap=True)
         with interrupt_on_signals():
-            result, outcome = _import(workspace, file, folder, case)
+            result, outcome, parents = _import(workspace, file, folder, case)
     except Interrupted as interruption:
         print("demo: interrupted;", *getattr(interruption, "__notes__", []), file=sys.stderr)
         return 128 + interruption.signal
@@ -69,7 +76,7 @@ def main() -> int:
     print_table([result], case, TENANT, sys.stdout)
     if result.state is None or result.failed:
         return FAILED
-    as_expected = _print_faulty_rows(console, _read_findings(result.reports))
+    as_expected = print_planted_rows(console, _read_findings(result.reports), parents)
     as_expected = _print_volume(console, volume, outcome) and as_expected
     # The pages of the production's images belong to documents that its load file has created.
     loaded = [result.state, *(each.state for each in outcome.results if each.state and each.pages is None)]
@@ -77,7 +84,7 @@ def main() -> int:
     return DONE if as_expected else FAILED
 
 
-def _import(workspace: Workspace, file: Path, folder: Path, case: str) -> tuple[ImportResult, VolumeOutcome]:
+def _import(workspace: Workspace, file: Path, folder: Path, case: str) -> tuple[ImportResult, VolumeOutcome, Parents]:
     request = ImportRequest([file], TENANT, case, {}, None, json=False, create_case=True)
     results, outcome = list[ImportResult](), VolumeOutcome()
     connect = partial(workspace.connect, DEFAULT_WORKERS)
@@ -85,7 +92,17 @@ def _import(workspace: Workspace, file: Path, folder: Path, case: str) -> tuple[
         import_into(stack, request, results, connect)
         source = survey_volume(folder, TENANT, case, {})
         import_volume_into(stack, replace(request, files=[folder]), {}, source, outcome)
-    return results[0], outcome
+        named = [row.control_number for row in describe() if row.parent and row.control_number]
+        parents = {number: _read_parent(stack, case, number) for number in named}
+    return results[0], outcome, parents
+
+
+def _read_parent(stack: Stack, case: str, control_number: str) -> str | None:
+    """Return the parent that the API has for a document; None also if it does not have the document."""
+    query = urlencode({"case": case, "controlNumber": control_number})
+    status, body = stack.request_api(TENANT, USER, "GET", f"/exhibits?{query}")
+    found = json.loads(body)["items"] if status == HTTPStatus.OK else []
+    return found[0]["parentControlNumber"] if found else None
 
 
 def _read_findings(reports: Reports) -> Findings:
@@ -104,28 +121,34 @@ def _read_rows(path: Path | None) -> Iterator[dict[str, str]]:
             yield from csv.DictReader(lines)
 
 
-def _print_faulty_rows(console: Console, findings: Findings) -> bool:
-    """Print a table of the faulty rows; return whether each had the expected result."""
+def print_planted_rows(console: Console, findings: Findings, parents: Parents) -> bool:
+    """Print a table of the planted rows; return whether each had the expected result."""
     table = Table(title="\nFaulty rows in the file and their results", title_justify="left")
     for column in ("line", "fault", "expected", "in the report files"):
         table.add_column(column, overflow="fold")
     as_expected = True
     for row in describe():
-        found = findings.get(row.line, [])
-        as_expected = as_expected and _is_expected(row, {code for code, _ in found})
-        messages = "\n".join(f"{code}: {message}" for code, message in found) or "no entry: imported unchanged"
-        table.add_row(str(row.line), row.fault, row.expected, messages)
+        found, parent = findings.get(row.line, []), parents.get(row.control_number or "")
+        without_entry = f"no entry; its parent is {parent}" if row.parent else "no entry"
+        as_expected = as_expected and _is_expected(row, {code for code, _ in found}, parent)
+        table.add_row(str(row.line), row.fault, row.expected, _join(found) or without_entry)
     console.print(table)
     return as_expected
 
 
-def _is_expected(row: FaultyRow, codes: set[str]) -> bool:
+def _join(entries: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"{code}: {message}" for code, message in entries)
+
+
+def _is_expected(row: PlantedRow, codes: set[str], parent: str | None) -> bool:
+    if row.parent:
+        return not codes and parent == row.parent
     return bool(codes) and all(code in row.expected for code in codes)
 
 
 def _print_volume(console: Console, volume: GeneratedVolume, outcome: VolumeOutcome) -> bool:
     """Print what was found of the volume, and its faults; return whether each of them is reported."""
-    reported = _count_codes(outcome)
+    reported = [*_list_reported(outcome)]
     if outcome.error:
         console.print(f"\n{volume.spec.name}: error: {outcome.error}", soft_wrap=True, markup=False)
     else:
@@ -133,24 +156,21 @@ def _print_volume(console: Console, volume: GeneratedVolume, outcome: VolumeOutc
         counts = f"{documents.imported if documents else 0:,} documents, {pages['imported']:,} pages"
         console.print(f"\nThe production {volume.spec.name} is in the same case: {counts}")
         print_figures(outcome.figures, console)
-    table = Table(title="Faults of the production and their results", title_justify="left")
-    for column in ("document or file", "fault", "reported as"):
-        table.add_column(column)
+    table = Table(title="\nFaults of the production and their results", title_justify="left")
+    for column in ("document or file", "fault", "expected", "in the report files"):
+        table.add_column(column, overflow="fold")
     for fault in volume.faults:
-        count = reported.get(fault.code, 0)
-        table.add_row(fault.place, fault.text, f"{fault.code} {count}" if count else "not reported")
+        entries = [each for each in reported if each[0] == fault.code]
+        table.add_row(fault.place, fault.text, fault.code, _join(entries) or "no entry")
     console.print(table)
-    return reported == dict(Counter(fault.code for fault in volume.faults))
+    return Counter(code for code, _ in reported) == Counter(fault.code for fault in volume.faults)
 
 
-def _count_codes(outcome: VolumeOutcome) -> dict[str, int]:
-    """Return the codes of rejected rows and of warnings, and of files that nothing names."""
-    codes: Counter[str] = Counter()
+def _list_reported(outcome: VolumeOutcome) -> Iterator[tuple[str, str]]:
+    """Yield code and message of the entries of both load files, then the files that nothing names."""
     for result in outcome.results:
-        codes.update(result.codes.rejected)
-        codes.update(result.codes.warnings)
-    codes[VolumeCode.UNREFERENCED_FILE] += (outcome.figures["files"] or {}).get("unreferenced") or 0
-    return {str(code): count for code, count in codes.items() if count}
+        yield from chain.from_iterable(_read_findings(result.reports).values())
+        yield from ((row["code"], row["path"]) for row in _read_rows(result.reports.unreferenced))
 
 
 def _print_next_steps(console: Console, loaded: Sequence[ImportProgress]) -> None:
@@ -158,7 +178,6 @@ def _print_next_steps(console: Console, loaded: Sequence[ImportProgress]) -> Non
     custodians, tags = sum(each.custodians_created for each in loaded), sum(each.tags_created for each in loaded)
     console.print(
         f"\n{documents:,} documents of {custodians} custodians with {tags} tags are in MySQL.\n"
-        "Fix the rows in the rejected-rows file and import that file.\n"
         f"Query the tables:     {format_command('database-url')} prints a command for a MySQL client\n"
         f"Import your own file: {format_command('import', 'FILE_OR_FOLDER_OR_ZIP', '--case', 'NAME')}\n"
         f"Delete everything:    {format_command('reset')}",

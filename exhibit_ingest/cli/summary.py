@@ -156,15 +156,15 @@ def _list_details(result: ImportResult, case: str, tenant: str, all_results: Seq
     yield from list_stored_paths(result)
     if result.saved_profile:
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
-    if _has_rejected_rows(result):
+    if result.state and _has_rejected_rows(result):
         if result.codes.rejected:
-            yield f"rejected: {_list_counts(result.codes.rejected)}"
+            yield f"rejected: {result.state.rejected:,}, by code:"
             yield from explain_codes(result.codes.rejected, Consequence.REJECTION, of_images=bool(result.pages))
         yield f"rejected rows: {reports.rejected_rows}"
         yield f"reasons: {reports.report}"
         yield from _advise_rejected(result, case, tenant, all_results)
     if result.state and result.state.warnings:
-        yield f"warnings: {_list_counts(result.codes.warnings) or result.state.warnings}"
+        yield f"warnings: {result.state.warnings:,}{', by code:' if result.codes.warnings else ''}"
         yield from explain_codes(result.codes.warnings, Consequence.WARNING, of_images=bool(result.pages))
         if reports.warnings:
             yield f"details: {reports.warnings}"
@@ -244,10 +244,6 @@ def _describe_pages(pages: Mapping[str, int]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _list_counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{code} {count:,}" for code, count in counts.items())
 
 
 def build_reload_command(reports: Reports, case: str, tenant: str, more: Sequence[Path] = ()) -> str:

@@ -10,7 +10,7 @@ from core.explanations.explanation import Explanation
 WARNINGS: Mapping[str, Explanation] = {
     WarningCode.INVALID_DATE: Explanation(
         "the text is not a date: the date is empty, the text is kept",
-        "correct the cell, or say how the column is written: [dates](#how-dates-are-written)",
+        "correct the cell, or [say how the column is written](#how-dates-are-written)",
     ),
     WarningCode.INVALID_TIME: Explanation(
         "the text in a time column is not a time: the date is stored without it, the text is kept",
@@ -38,7 +38,7 @@ WARNINGS: Mapping[str, Explanation] = {
     ),
     WarningCode.TEXT_AND_PATH: Explanation(
         "the document has a text in its cells and the path of a text file: the file is its text, the cells are stored",
-        "nothing, if the file is the text; otherwise remove the path: [text in cells](#text-in-cells)",
+        "nothing, if the file is the text; otherwise [remove the path](#text-in-cells)",
     ),
     WarningCode.NAME_MERGED: Explanation(
         "a name has several spellings that differ in case or accents only: they are one custodian or tag",

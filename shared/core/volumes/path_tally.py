@@ -84,9 +84,12 @@ class KindTally:
         return [Repair(*options, files) for options, files in ranked[:MAX_REPAIRS]]
 
     def find_main_repair(self) -> Repair | None:
-        """Return the options that would find at least half of what is missing, None if there are none."""
-        best = next(iter(self.list_repairs()), None)
-        return best if best and 2 * best.files >= self.missing else None
+        """Return the options that would find at least half of what is missing, None if there are none.
+
+        They precede all paths, so they must find no fewer files than were found: a native can have the name of a text.
+        """
+        best, found = next(iter(self.list_repairs()), None), sum(count for count, _ in self.found.values())
+        return best if best and 2 * best.files >= self.missing and best.files >= found else None
 
 
 class PathTally:

@@ -57,7 +57,8 @@ def test_a_file_is_uploaded_followed_and_accounted_for(world: World) -> None:
     assert read(reports["report"]).decode("utf-8-sig").startswith("line,column,code")
     again = CLIENT.post("/imports", {**NAMES, "options": json.loads(read(reports["options"]))})
     assert again.status == 201, again
-    no_date = dict.fromkeys(("looksLike", "dateOrder", "timeZone", "timeZoneVersion", "timeColumn"))
+    of_dates = ("dateOrder", "timeZone", "timeZoneVersion", "timeColumn", "dateFormat")
+    no_date = dict.fromkeys(("looksLike", *of_dates, "separator"))
     assert state["columns"] == [
         {"name": "Control Number", "field": "control_number", "why": "synonym", **no_date},
         {"name": "Title", "field": "title", "why": "synonym", **no_date},

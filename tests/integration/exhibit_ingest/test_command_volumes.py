@@ -110,7 +110,7 @@ def test_a_folder_is_checked_then_imported_and_its_zip_gives_the_same(served: Se
     code, checked = served.run("check", folder, "--case", "folder")
     found = {each["code"]: each["count"] for check in checked["checks"] for each in check["findings"]}
     missing = {"NATIVE_MISSING": 1, "TEXT_MISSING": 1, "IMAGE_MISSING": 2}
-    assert (code, found) == (3, {**missing, "OPT_DOC_NOT_FOUND": 1})
+    assert (code, found) == (3, {**missing, "OPT_DOC_NOT_FOUND": 1, "PAGES_MISSING": 1})
     assert served.documents("folder") == []
     code, imported = served.run("import", folder, "--case", "folder")
     assert code == 3
@@ -137,10 +137,11 @@ def test_a_folder_is_checked_then_imported_and_its_zip_gives_the_same(served: Se
     }
     assert [(each["rejected_by_code"], each["warnings_by_code"]) for each in imported["imports"]] == [
         ({}, {"NATIVE_MISSING": 1, "TEXT_MISSING": 1}),
-        ({"OPT_DOC_NOT_FOUND": 1}, {"IMAGE_MISSING": 1}),
+        ({"OPT_DOC_NOT_FOUND": 1}, {"IMAGE_MISSING": 1, "PAGES_MISSING": 1}),
     ]
     assert {fault.code for fault in VOLUME.faults} == {
-        *("NATIVE_MISSING", "TEXT_MISSING", "IMAGE_MISSING", "OPT_DOC_NOT_FOUND", "UNREFERENCED_FILE")
+        *("NATIVE_MISSING", "TEXT_MISSING", "IMAGE_MISSING", "PAGES_MISSING", "OPT_DOC_NOT_FOUND"),
+        "UNREFERENCED_FILE",
     }
     code, expanded = served.run("import", compress(folder), "--case", "zip")
     # What is in a zip is read.
@@ -155,7 +156,7 @@ def test_a_folder_is_checked_then_imported_and_its_zip_gives_the_same(served: Se
     assert [row[0] for row in served.documents("zip")] == [each.numbers[0] for each in VOLUME.documents]
     assert served.documents("folder")[2][3:] == (
         "native NATIVES/DEMO0000004.txt 4,text TEXT/DEMO0000004.txt 4",
-        ",".join(f"{page} DEMO000000{page + 3} IMAGES/DEMO000000{page + 3}.tif" for page in (1, 2, 3)),
+        ",".join(f"{page} DEMO000000{n} IMAGES/DEMO000000{n}.tif" for page, n in ((1, 4), (2, 6))),
     )
 
 

@@ -24,6 +24,7 @@ from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
 from local.time_scale import TimeScale
+from samples.demo import describe
 
 pytestmark = pytest.mark.slow
 
@@ -103,6 +104,9 @@ def test_the_demo_prints_what_the_readme_shows(
     missing = [line for line in shown if line.strip(" …") and line not in printed]
     assert missing == [], "\n".join(printed)
     assert sum(line in printed for line in shown) > 10
+    attachment = next(row for row in describe() if row.parent)
+    [row] = [line for line in printed if line.startswith(f"│ {attachment.line} ")]
+    assert row.count(str(attachment.parent)) == 2
     [counts] = [re.findall(r"[\d,]+", line) for line in printed if line.endswith("are in MySQL.")]
     assert tuple(int(each.replace(",", "")) for each in counts) == count_demo(schema)
 

@@ -238,6 +238,15 @@ def test_the_file_of_the_name_that_is_most_like_the_path_is_named() -> None:
     assert choose_elsewhere(split_path("X/1.doc"), []) is None
 
 
+@pytest.mark.parametrize(("found", "is_advice"), [(0, True), (1, True), (2, False)])
+def test_options_that_find_fewer_files_than_were_found_are_no_advice(found: int, *, is_advice: bool) -> None:
+    tally = PathTally()
+    for line in range(found):
+        tally.add("native", line, "NATIVES/a.eml", Resolved(File("NATIVES/a.eml"), PathRule.ROOT))
+    tally.add("native", found, "NATIVES/b.txt", Elsewhere("TEXT/b.txt"))
+    assert (tally.kinds["native"].find_main_repair() is not None) is is_advice
+
+
 Found = Resolved[File] | PathError | Elsewhere | None
 FOUND = st.sampled_from(
     [

@@ -197,7 +197,7 @@ def test_a_reason_that_names_an_option_is_followed_by_the_argument(message: str,
 def test_the_terminal_shows_counts_by_code() -> None:
     output = io.StringIO()
     print_table(OUTCOMES, "c", "local", output)
-    assert "a.dat: rejected: MISSING_ID 1\n" in output.getvalue()
+    assert "a.dat: rejected: 1, by code:\n" in output.getvalue()
     assert "a.dat:   MISSING_ID 1: the id's cell is blank. What to do: give the row an id.\n" in output.getvalue()
 
 

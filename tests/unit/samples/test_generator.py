@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 
 import samples
+from samples.columns import Role
 from samples.demo import SPEC, demo_file, describe
 from samples.dialects import COMMA, CONCORDANCE, Quoting
 from samples.generator import generate
 from samples.large import write_large
 from samples.spec import REJECTED, Fault, FaultKind, Spec, SpecError
 from samples.strategies import specs
+from samples.volume import VolumeSpec, generate_volume
 
 
 @given(specs())
@@ -85,7 +87,28 @@ def test_a_size_is_reached_and_passed_by_less_than_a_record(tmp_path: Path, size
 
 
 def test_the_demo_tells_what_happens_to_each_planted_row() -> None:
-    specials = describe()
+    attachment, *specials = describe()
     assert len(specials) == len(SPEC.faults)
     records = demo_file().truth.records
     assert {special.line for special in specials} == {r.first_line for r in records if r.codes or r.warnings}
+    roles = [column.role for column in demo_file().truth.columns]
+    [parent, child] = [r for r in records if r.control_number in (attachment.parent, attachment.control_number)]
+    assert (child.first_line, child.cells[roles.index(Role.PARENT)]) == (attachment.line, "")
+    assert child.cells[roles.index(Role.FAMILY_BEGIN)] == parent.cells[roles.index(Role.BATES_BEGIN)]
+    assert parent.control_number not in child.cells
+
+
+@pytest.mark.parametrize("families", [1, 2, 4, 10])
+def test_a_page_that_the_image_load_file_leaves_out_is_in_a_range_of_the_data_file_only(families: int) -> None:
+    volume = generate_volume(VolumeSpec(families=families))
+    files = dict(volume.list_files())
+    rows = [row.split("\x14") for row in files["DATA/VOL001.dat"].decode("utf-8-sig").splitlines()[1:]]
+    ranges = [[cell.strip("þ") for cell in row[:2]] for row in rows]
+    keys = [line.split(",")[0] for line in files["DATA/VOL001.opt"].decode().splitlines()]
+    missing = [fault.place for fault in volume.faults if fault.code == "PAGES_MISSING"]
+    assert len(missing) == (families > 1)
+    for number in missing:
+        assert [begin < number < end for begin, end in ranges].count(True) == 1
+        assert number not in keys
+        assert f"IMAGES/{number}.tif" not in files
+    assert len(set(keys)) == len(keys) == volume.pages + 1
