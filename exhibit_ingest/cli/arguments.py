@@ -141,8 +141,8 @@ _PREVIEW = """\
 Shows how an import would read a load file: encoding, delimiter and so on with the reason and how sure it is, the field
 of every column with samples and their stored values, and the first rows. Reads at most the first 8 MB (16 MB if no line
 ends before) and changes nothing. No server is started, except for --profile, which is in the database. What the rest of
-the file can change is named. Of a folder or zip, it shows how the paths of its load files are found, by rule with an
-example of each, and which options would find those that are missing: all rows are read, and nothing is sent."""
+the file can change is named. Of a folder or zip, one volume at a time, it shows how the paths of its load files are
+found, by rule with an example of each, and which options would find the others. All rows are read, nothing is sent."""
 
 _PREVIEW_EPILOG = """\
 exit status: 0 the file can be read; 1 it cannot be imported, with the code of the import; 2 wrong usage"""
@@ -211,7 +211,7 @@ def build_parser() -> argparse.ArgumentParser:
     lists.add_lists(partial(_add, commands))
     add_undo_arguments(partial(_add, commands))
     preview = _add(commands, "preview", "show how an import would read a load file", _PREVIEW, _PREVIEW_EPILOG)
-    preview.add_argument("file", type=Path, metavar="FILE", help="load file, or the folder or zip of a production")
+    preview.add_argument("file", type=Path, metavar="FILE", help="load file, or the folder or zip of one volume")
     preview.add_argument("--tenant", default="local", metavar="T", help="tenant that has the profile (default: local)")
     add_reading_arguments(preview)
     add_volume_arguments(preview)

@@ -115,8 +115,8 @@ class FileProgress:
         if waited < _SECONDS_WITHOUT_ROWS:
             return ""
         return (
-            f"  no row for {_format_seconds(waited)}: another import or request may be changing these documents, and"
-            " is waited for"
+            f"  no new rows for {_format_seconds(waited)}: probably waiting for another import or request that is"
+            " changing these documents"
         )
 
     def _update(self, total: int | None, done: int, rows: str) -> None:

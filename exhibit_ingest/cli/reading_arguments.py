@@ -53,12 +53,13 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--multi-value-separator",
         metavar="S",
-        help="the sign between two custodians or tags in a cell; quoted values can then contain it (default: ;)",
+        help="character between two custodians or tags in a cell; quoted values can then contain it (default: ;)",
     )
     parser.add_argument(
         "--nested-separator",
         metavar="S",
-        help="the sign between the levels of a tag in a cell, whose name has a backslash there (default: as written)",
+        help="character between the levels of a nested tag, such as / in Hot/Really Hot; it is stored as a backslash "
+        "(default: tags as written)",
     )
     _add_overlay_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")

@@ -17,8 +17,8 @@ _RULES = {
     PathRule.ROOT: "by their paths",
     PathRule.VOLUME_NAME: "without the volume's name",
     PathRule.LOAD_FILE_FOLDER: "below the folder of the load file",
-    PathRule.FOLDED: "without case and composition",
-    PathRule.ADDED_PREFIX: "below the prefix",
+    PathRule.FOLDED: "with another spelling of case or accents",
+    PathRule.ADDED_PREFIX: "in the folder of --add-prefix",
     PathRule.VOLUME_COLUMN: "below the folder of the volume column",
     PathRule.FOLDER_BESIDE: "below a folder beside the load file",
 }
@@ -56,17 +56,24 @@ def _describe_example(one: Document) -> str:
 
 
 def _describe_missing(kind: Document, *, is_imported: bool) -> str:
-    one, count = kind["kind"], kind["missing"]
-    some = f"1 {one} was not" if count == 1 else f"{count:,} {one}s were not"
-    what = some if kind["found"] else f"None of the {count:,} {one}s was"
-    first = f"{what} found, such as {shorten_printable(kind['first_missing'], _SHOWN)}."
-    if advice := kind["advice"]:
+    is_one, advice, elsewhere = kind["missing"] == 1, kind["advice"], kind["elsewhere"]
+    first = _count_missing(kind)
+    if advice:
+        files = "it" if is_one else f"{advice['files']:,} of them"
         again = " and --mode append_overlay" if is_imported else ""
-        return f"{first} The volume has {advice['files']:,} of them elsewhere: use {_format(advice)}{again}."
-    if kind["elsewhere"]:
-        has = "a file of its name" if count == 1 else f"files of {kind['elsewhere']:,} of these names"
-        return f"{first} The volume has {has} elsewhere; see the warnings."
-    return f"{first} The volume has no files of their names."
+        return f"{first} The volume has {files} elsewhere: use {_format(advice)}{again}."
+    if elsewhere:
+        has = "The volume" if is_one else f"For {elsewhere:,} of them, the volume"
+        return f"{first} {has} has a file of the same name in another folder; the warnings say where."
+    return f"{first} The volume has no {'file of this name' if is_one else 'files of their names'}."
+
+
+def _count_missing(kind: Document) -> str:
+    one, count, path = kind["kind"], kind["missing"], shorten_printable(kind["first_missing"], _SHOWN)
+    if count == 1:
+        return f"{'1' if kind['found'] else 'The'} {one} was not found: {path}."
+    what = f"{count:,} {one}s were not" if kind["found"] else f"None of the {count:,} {one}s was"
+    return f"{what} found, such as {path}."
 
 
 def _format(advice: Document) -> str:

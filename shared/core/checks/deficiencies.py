@@ -104,12 +104,12 @@ _GROUPS: Mapping[Request, Mapping[str, str | None]] = {
         Rejection.MALFORMED_QUOTING: "The text qualifiers of the row do not match.",
         Rejection.UNDECODABLE_BYTES: "The row has bytes that are no characters in the encoding of the file.",
         Rejection.KEY_TOO_LONG: "A number or path of the row is too long.",
-        Rejection.KEY_NOT_STORABLE: "A number or path of the row has characters that are not printable.",
+        Rejection.KEY_NOT_STORABLE: "A number or path of the row has characters that cannot be stored.",
         WarningCode.NUL_PADDING: "The file ends with NUL characters, as one that was not copied completely does.",
     },
     Request.CORRECT_VALUES: {
-        WarningCode.INVALID_DATE: "The value is not a date.",
-        WarningCode.INVALID_TIME: "The value is not a time.",
+        WarningCode.INVALID_DATE: "The date cannot be read.",
+        WarningCode.INVALID_TIME: "The time cannot be read.",
         WarningCode.NONEXISTENT_TIME: "The time does not exist in its time zone.",
         WarningCode.DATE_PLACEHOLDER: None,
         WarningCode.KEY_LOOKS_CHANGED: "The document number looks as if a spreadsheet had changed it.",
@@ -117,6 +117,14 @@ _GROUPS: Mapping[Request, Mapping[str, str | None]] = {
         WarningCode.REPEATED_HEADER: "The header is repeated inside the file.",
         CheckCode.DATE_FUTURE: "The date is in the future.",
     },
+}
+# What a message says of the case, and the words in its place: the producing party does not know the case.
+_REWORDED: Mapping[str, Mapping[str, str]] = {
+    CheckCode.CASE_DOCUMENTS_NOT_IN_FILE: {
+        "the case has 1 document with .+? lacks: ": "this document of an earlier production is not in this file: ",
+        "the case has .+? documents .+? lacks: ": "these documents of an earlier production are not in this file: ",
+    },
+    WarningCode.FAMILY_NOT_READ: {" are of no document of the file or the case,": " name no document,"},
 }
 # Decisions of the receiving side, or what it has done with the values.
 NOT_DEFICIENT: frozenset[str] = frozenset(
@@ -172,13 +180,15 @@ def describe_deficiency(
         return None
     shown = value or ""
     shown = f"{shown[:MAX_VALUE]} (cut)" if len(shown) > MAX_VALUE else shown
-    detail = _SENTENCES[code] or _take_fact(message)
+    detail = _SENTENCES[code] or _take_fact(code, message)
     return Deficiency(request, load_file, line, document or "", column or "", shown, detail)
 
 
-def _take_fact(message: str) -> str:
-    """Return what a message says was stated and found, without its line and without the advice after it."""
+def _take_fact(code: str, message: str) -> str:
+    """Return what a message says was stated and found, without its line, the case, and the advice after it."""
     text = _LINE.sub("", message, count=1)
+    for said, instead in _REWORDED.get(code, {}).items():
+        text = re.sub(said, instead, text, count=1, flags=re.DOTALL)
     fact, advice, _ = text.partition(ADVICE)
     if not advice:
         found = _FIRST_SENTENCE.match(text)

@@ -62,8 +62,9 @@ class LackingDocuments:
     def _describe(self, first: BatesEntry, last: BatesEntry) -> Finding:
         listed = ", ".join(each.document for each in self._listed)
         more = f" and {self._count - len(self._listed):,} more" if self._count > len(self._listed) else ""
+        documents = "1 document" if self._count == 1 else f"{self._count:,} documents"
         message = (
-            f"Line {first.line}: the case has {self._count:,} documents with numbers between"
+            f"Line {first.line}: the case has {documents} with numbers between"
             f" {first.describe(first.first)} and {last.describe(last.last)} that this file lacks: {listed}{more}."
             " If the file replaces an earlier production, ask the sender whether they were withdrawn."
         )

@@ -116,15 +116,15 @@ class Exhibit(ResponseModel):
     properties: dict[str, str | None] = Field(description="The other columns of the load file.")
     custodians: list[str] = Field(description="The names of the exhibit's custodians.")
     tags: list[str] = Field(description="The names of the exhibit's tags.")
-    page_count: int = Field(description="The number of pages that `GET /exhibits/{id}/pages` lists; 0: no images.")
+    page_count: int = Field(description="How many pages `GET /exhibits/{exhibitId}/pages` lists; 0: no images.")
     production_numbers: list[ProductionNumber] = Field(
         description="The other ranges of Bates numbers that the exhibit was delivered under, at most 1,000, besides "
         "`batesBegin` and `batesEnd`, and each source of these and of them. A range without an import or a production "
         "was set by a user before an overlay replaced it."
     )
     has_extracted_text: bool = Field(
-        description="Whether cells of a load file have a text of the exhibit, which `GET /exhibits/{id}/text` returns. "
-        "With a `textPath`, the file is the text that is produced."
+        description="Whether cells of a load file have a text of the exhibit, which "
+        "`GET /exhibits/{exhibitId}/text` returns. With a `textPath`, the file is the text that is produced."
     )
     import_id: int = Field(description="The import that created the exhibit.")
     line: int = Field(description="The exhibit's line in the load file.")

@@ -46,8 +46,8 @@ FINDINGS: Mapping[str, Explanation] = {
     ),
     CheckCode.BATES_OVERLAP_CASE: Explanation(
         (
-            "a row has numbers of another document of the case, of its fields or "
-            "[delivered before](#second-bates-numbers); the message names one"
+            "another document of the case has numbers of this row, now or from an "
+            "[earlier delivery](#second-bates-numbers); the message names one such document"
         ),
         "find out which of the two is wrong",
     ),
@@ -100,14 +100,17 @@ FINDINGS: Mapping[str, Explanation] = {
             "the case has a document whose id differs from one of the file only in case, spaces, characters that "
             "cannot be seen, or zero padding; once for each group, with the first line"
         ),
-        "find out whether they are one document; if so, correct the id: otherwise the import creates another one",
+        (
+            "find out whether they are one document. If so, correct the id before you import; the import would create "
+            "a second document"
+        ),
     ),
     CheckCode.CASE_DOCUMENTS_NOT_IN_FILE: Explanation(
         (
             "documents of the case have numbers between the first and the last of the file, and no row has their id or "
             "their first number: a replacement production that lacks documents; once for each prefix, with their "
-            "number and the first 20. A file with fewer documents than it would lack is a part of a production, and is "
-            "not reported"
+            "number and the first 20. If more documents are missing from the file than it has, it is taken for part of "
+            "a production and nothing is reported"
         ),
         "if the file replaces an earlier production, ask the sender whether they were withdrawn",
     ),

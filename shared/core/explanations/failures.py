@@ -136,7 +136,10 @@ FAILED_VOLUMES: Mapping[str, Explanation] = {
             "the bytes of an entry do not have its size or CRC-32; or the file is a RAR, 7z, gzip or tar archive, "
             "which the message names"
         ),
-        "upload it again; make it again; unpack another archive and send the folder",
+        (
+            "upload the zip again; if that fails, create it again. Unpack a RAR, 7z, gzip or tar archive and send the "
+            "folder"
+        ),
     ),
     VolumeFailure.NO_LOAD_FILE: Explanation(
         (

@@ -132,8 +132,8 @@ IMAGE_WARNINGS: Mapping[str, Explanation] = {
     ),
     WarningCode.PAGE_KEY_GAP: Explanation(
         (
-            "a page key is under a document and in no range of the data file; or the keys of a document repeat a "
-            "number or go back; or, where no range is stated, leave numbers out"
+            "a page key is outside every range of the data file; or the page keys of a document repeat or go "
+            "backwards; or, if the data file states no range, numbers are skipped"
         ),
         "ask the sender for the right range or the right page keys",
     ),

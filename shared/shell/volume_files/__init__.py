@@ -1,1 +1,1 @@
-"""Count what imports of volumes find of the volumes' files, and list what nothing names."""
+"""Find the files of a volume that paths in load files mean, count what is missing, and list what nothing names."""

@@ -15,6 +15,9 @@ from core.checks.deficiencies import (
     format_text,
 )
 from core.codes import CheckCode, Rejection, VolumeCode, WarningCode
+from core.families.kinds import FamilyKind
+from core.families.unread import KindCount, describe_unread
+from tests.unit.core.test_lacking_documents import find
 
 CODES = [*Rejection, *WarningCode, *CheckCode, *VolumeCode]
 
@@ -38,7 +41,7 @@ def test_every_request_has_a_heading() -> None:
     [
         ("PAGES_MISSING", "Line 7: the file is. Missing: A1. Ask the sender for it.", "The file is. Missing: A1."),
         ("BATES_GAP", "Line 7: 2 missing: A4 to A5, after line 6. Look first.", "2 missing: A4 to A5, after line 6."),
-        ("INVALID_DATE", "Not a date (read as MDY)", "The value is not a date."),
+        ("INVALID_DATE", "Not a date (read as MDY)", "The date cannot be read."),
     ],
 )
 def test_the_detail_is_what_was_stated_and_found(code: str, message: str, detail: str) -> None:
@@ -46,6 +49,27 @@ def test_the_detail_is_what_was_stated_and_found(code: str, message: str, detail
     assert found is not None
     assert found.detail == detail
     assert found.value == f"{'x' * 200} (cut)"
+
+
+def test_the_producing_party_reads_nothing_of_the_case() -> None:
+    for file, detail in (
+        ({3, 6}, "These documents of an earlier production are not in this file: A004, A005."),
+        ({3, 4, 6}, "This document of an earlier production is not in this file: A005."),
+    ):
+        (finding,) = find(file, {4, 5} - file)
+        found = describe(CheckCode.CASE_DOCUMENTS_NOT_IN_FILE, finding.message)
+        assert found is not None
+        assert found.detail == detail
+    count = KindCount(named=5)
+    count.add_missing("A-9", 7)
+    (column,) = describe_unread({FamilyKind.BEGIN: count}, {"family_begin": "BEGATTACH"})
+    found = describe(WarningCode.FAMILY_NOT_READ, column.message)
+    assert found is not None
+    assert found.detail == (
+        "1 of the 5 values that name the first document of a family name no document, such as A-9 (line 7)."
+    )
+    sentences = [each.detail for code in CODES if (each := describe(code, "It is so."))]
+    assert [sentence for sentence in sentences if "case" in sentence] == []
 
 
 def test_the_text_lists_each_request_once_and_says_how_much_it_leaves_out() -> None:

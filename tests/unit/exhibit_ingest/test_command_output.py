@@ -111,7 +111,7 @@ def test_an_import_to_which_no_row_is_added_says_what_it_may_wait_for() -> None:
         line = display.add_file("a.dat")
         for now[0], imported in ((11.0, 0), (22.0, 0), (33.0, 20), (44.0, 20)):
             line.show(state(status="running", rows_seen=50, imported=imported) if now[0] > 11 else None)
-    waits = [" waited for" in printed for printed in output.getvalue().splitlines()]
+    waits = ["waiting for" in printed for printed in output.getvalue().splitlines()]
     assert waits == [False, False, False, False]
     line.show(state(status="running", rows_seen=50, imported=20))
     now[0] = 55.0
@@ -120,7 +120,8 @@ def test_an_import_to_which_no_row_is_added_says_what_it_may_wait_for() -> None:
         output.getvalue()
         .splitlines()[-1]
         .endswith(
-            "no row for 22 s: another import or request may be changing these documents, and is waited for  82 s left"
+            "no new rows for 22 s: probably waiting for another import or request that is changing these documents"
+            "  82 s left"
         )
     )
 

@@ -65,7 +65,7 @@ def test_paths_are_found_by_rule_with_an_example_and_the_options_that_are_missin
     assert main(["preview", str(source)], Workspace(tmp_path / "state")) == 0
     printed = capsys.readouterr().out
     assert "natives: 2 of 3 found: 2 below a folder beside the load file\n" in printed
-    assert "1 native was not found, such as NATIVES\\3.doc. The volume has no files of their names.\n" in printed
+    assert "1 native was not found: NATIVES\\3.doc. The volume has no file of this name.\n" in printed
     assert "None of the 2 texts was found, such as TEXT\\1.txt." in printed
     assert (
         "Archives inside the volume are not unpacked: VC02.zip. If they have the files, unpack them first.\n" in printed

@@ -22,7 +22,7 @@ DETAILS = {
         r"has numbers of line (\d+),|covers the ranges of (\d+) other documents, from line (\d+) with"
     ),
     CheckCode.BATES_OVERLAP_CASE: re.compile(r"document (.*) of the case"),
-    CheckCode.CASE_DOCUMENTS_NOT_IN_FILE: re.compile(r"the case has ([\d,]+) documents with numbers between"),
+    CheckCode.CASE_DOCUMENTS_NOT_IN_FILE: re.compile(r"the case has ([\d,]+) documents? with numbers between"),
     CheckCode.FAMILY_GAP: re.compile(r"(\d+) missing in the family range .*: (\S+(?: to \S+)?), "),
     CheckCode.PARENT_CYCLE: re.compile(r"lines ([\d, ]+) are"),
     CheckCode.NATIVE_DUPLICATE: re.compile(r": (\d+) documents .*: lines ([\d, ]+)"),
