@@ -17,7 +17,7 @@ from core.contracts.common import (
     UtcTimestamp,
 )
 from core.exhibit_dates import DATE_FIELDS
-from core.load_file.field_mapping import find_field
+from core.load_file.field_mapping import find_field, is_last_choice
 from core.load_file.header_names import FAMILY_PROPERTIES, TIME_FIELDS, normalise_name
 from core.productions.bates import MAX_DIGITS, MAX_PREFIX, PREFIX, Numbering
 from core.productions.volume import HEADER, TEXT_COLUMNS
@@ -31,7 +31,9 @@ _RESERVED = frozenset(map(normalise_name, HEADER))
 
 def _require_property(name: str) -> str:
     field = find_field(name)
-    if field not in (None, *DATE_FIELDS, *TIME_FIELDS.values(), *TEXT_COLUMNS, *FAMILY_PROPERTIES):
+    fine = (None, *DATE_FIELDS, *TIME_FIELDS.values(), *TEXT_COLUMNS, *FAMILY_PROPERTIES)
+    # Each production has a column of every field of which a name can be the last choice.
+    if field not in fine and not is_last_choice(name):
         # As an id, it would replace the Bates number.
         raise ValueError(f"a reader would map a column of this name to {field}; omit it")
     if normalise_name(name) in _RESERVED:

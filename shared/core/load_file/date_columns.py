@@ -16,6 +16,8 @@ from core.dates.notations import read_notation, read_time_notation
 from core.dates.words import FIRST_END, LATEST_ZERO, PLACEHOLDERS, DateNote, advise, is_no_date
 from core.dates.written_dates import WrittenDate, is_zero_date, parse_date, read_date, read_time
 from core.exhibit_dates import DATE_FIELDS, Precision
+from core.load_file.field_mapping import MappingReason, find_meaning
+from core.load_file.header_names import LAST_DATE_RANK, SYNONYMS
 from core.load_file.layout import DateColumn, Layout
 from core.time_zones import load_zone
 from core.timestamps import FIRST_YEAR
@@ -228,3 +230,22 @@ def _refuse_date(column: DateColumn, text: str = "") -> DateValue:
         advice = "Correct the cell or the option 'date_format'." if column.format else advise(text, column.field)
         message = f"{message} {advice}"
     return DateValue(problem=DateProblem(WarningCode.INVALID_DATE, message, column.index))
+
+
+def find_hashed_date(names: Sequence[str], fields: Sequence[str | None], reasons: Sequence[str]) -> int | None:
+    """Return the column that was the document date before there were other dates; None if the file has no date.
+
+    It was the first one by name, whatever its event. The row hashes of exhibits that were stored then cover its date,
+    so that importing their file again finds them unchanged.
+    """
+    chosen = (MappingReason.GIVEN, MappingReason.PROFILE)
+    if "document_date" in fields and reasons[fields.index("document_date")] in chosen:
+        return fields.index("document_date")
+    ranked: list[tuple[bool, bool, int, int, int]] = []
+    for index, name in enumerate(names):
+        found = find_meaning(name)
+        if found and found.field in DATE_FIELDS and fields[index] in DATE_FIELDS:
+            is_last = (found.field, found.rank) == ("document_date", LAST_DATE_RANK)
+            is_composed = found.rank >= len(SYNONYMS[found.field])
+            ranked.append((is_last, is_composed, DATE_FIELDS.index(found.field), found.rank, index))
+    return min(ranked)[-1] if ranked else None

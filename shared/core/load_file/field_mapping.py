@@ -18,7 +18,7 @@ from typing import NamedTuple
 from core.cells.later_names import BY_CONTENT, LATER_NAMES, decide_fields, find_paths
 from core.codes import FileFailure
 from core.errors import FileRefusedError
-from core.exhibit_dates import DATE_FIELDS, EVENT_DATES
+from core.exhibit_dates import EVENT_DATES
 from core.exhibit_fields import TEXT_FIELDS
 from core.load_file.given_columns import (
     MULTI_COLUMN_FIELDS,
@@ -128,7 +128,7 @@ def explain_columns(
 
 
 def _explain_column(name: str, given: str | None, reason: MappingReason, field: str | None) -> ColumnMapping:
-    found = _find_meaning(name)
+    found = find_meaning(name)
     meaning = find_field(name)
     if given:
         return ColumnMapping(name, None if given == "property" else given, reason, meaning)
@@ -142,11 +142,16 @@ def _explain_column(name: str, given: str | None, reason: MappingReason, field: 
 
 def find_field(name: str) -> str | None:
     """Return the field that a header name stands for; None if it is not a known name of a field."""
-    found = _find_meaning(name)
+    found = find_meaning(name)
     return found.field if found else _LATER_FIELDS.get(normalise_name(name))
 
 
-class _Meaning(NamedTuple):
+def is_last_choice(name: str) -> bool:
+    """Return whether a column of this name gets its field only in a file that has no other column of the field."""
+    return find_meaning(name) is None and find_field(name) not in MULTI_COLUMN_FIELDS
+
+
+class Meaning(NamedTuple):
     """The field of a name, its preference among the names of the field (0 is first), and how it was found."""
 
     field: str
@@ -163,13 +168,13 @@ _LATER_FIELDS = {name: field for field, names in LATER_NAMES.items() for name in
 
 
 @lru_cache(maxsize=20_000)
-def _find_meaning(name: str) -> _Meaning | None:
+def find_meaning(name: str) -> Meaning | None:
     """Return the meaning of a header name, None if it has none; a name that begins with # is a count."""
     if len(name) > MAX_RECOGNISED_CHARACTERS:
         return None
     synonym = None if name.lstrip().startswith("#") else _SYNONYM_RANKS.get(normalise_name(name))
     if synonym:
-        return _Meaning(*synonym, MappingReason.SYNONYM)
+        return Meaning(*synonym, MappingReason.SYNONYM)
     production, _, own = name.rpartition("::")
     found = _match_pattern(name)
     if found is None and production and (inner := _match_pattern(own)) and inner.field in PRODUCTION_FIELDS:
@@ -177,17 +182,17 @@ def _find_meaning(name: str) -> _Meaning | None:
     return found
 
 
-def _match_pattern(name: str) -> _Meaning | None:
+def _match_pattern(name: str) -> Meaning | None:
     spelled = normalise_name(name.replace("#", " number "))
     if spelled in _SYNONYM_RANKS:
-        return _Meaning(*_SYNONYM_RANKS[spelled], MappingReason.PATTERN)
+        return Meaning(*_SYNONYM_RANKS[spelled], MappingReason.PATTERN)
     ranked = ((field, rank, form) for field, forms in compile_patterns().items() for rank, form in enumerate(forms))
     matches = ((field, rank) for field, rank, form in ranked if form.fullmatch(spelled))
-    return next((_Meaning(field, len(SYNONYMS[field]) + rank, MappingReason.PATTERN) for field, rank in matches), None)
+    return next((Meaning(field, len(SYNONYMS[field]) + rank, MappingReason.PATTERN) for field, rank in matches), None)
 
 
 def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
-    meanings = [_find_meaning(name) for name in names]
+    meanings = [find_meaning(name) for name in names]
     for field in SYNONYMS:
         if field in fields and field not in MULTI_COLUMN_FIELDS:
             continue
@@ -269,30 +274,11 @@ def leave_out_paths(
     return tuple(left_out.get(index, column) for index, column in enumerate(columns))
 
 
-def find_hashed_date(names: Sequence[str], fields: Sequence[str | None], reasons: Sequence[str]) -> int | None:
-    """Return the column that was the document date before there were other dates; None if the file has no date.
-
-    It was the first one by name, whatever its event. The row hashes of exhibits that were stored then cover its date,
-    so that importing their file again finds them unchanged.
-    """
-    chosen = (MappingReason.GIVEN, MappingReason.PROFILE)
-    if "document_date" in fields and reasons[fields.index("document_date")] in chosen:
-        return fields.index("document_date")
-    ranked: list[tuple[bool, bool, int, int, int]] = []
-    for index, name in enumerate(names):
-        found = _find_meaning(name)
-        if found and found.field in DATE_FIELDS and fields[index] in DATE_FIELDS:
-            is_last = (found.field, found.rank) == ("document_date", LAST_DATE_RANK)
-            is_composed = found.rank >= len(SYNONYMS[found.field])
-            ranked.append((is_last, is_composed, DATE_FIELDS.index(found.field), found.rank, index))
-    return min(ranked)[-1] if ranked else None
-
-
-def _is_known_bates(found: _Meaning | None) -> bool:
+def _is_known_bates(found: Meaning | None) -> bool:
     return found is not None and found.field == "bates_begin" and found.rank < len(SYNONYMS["bates_begin"])
 
 
-def _is_event_date(found: _Meaning | None, field: str | None) -> bool:
+def _is_event_date(found: Meaning | None, field: str | None) -> bool:
     return found is not None and found.field in EVENT_DATES and field in (None, *EVENT_DATES)
 
 

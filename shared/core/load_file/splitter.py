@@ -15,8 +15,8 @@ from core.cells.keys import unwrap_formula, unwrap_formulas
 from core.dates.written_dates import DateOrder
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file import encoding as enc
+from core.load_file.date_columns import find_hashed_date
 from core.load_file.dialect import Opening, refuse_utf8
-from core.load_file.field_mapping import find_hashed_date
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
