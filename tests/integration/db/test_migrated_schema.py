@@ -13,7 +13,7 @@ import migrate_database
 from core.errors import LockNotAcquiredError
 from shell.tables import metadata
 from shell.utils.advisory_lock import exclusive_connection
-from tests.support.application.driver import Context
+from tests.support.application.driver import MigrationContext
 from tests.support.database.counted_database import Database, outcome, together
 
 DIALECT = mysql.dialect()
@@ -78,7 +78,7 @@ def test_defaults_of_the_server_are_the_models(database: Database) -> None:
 
 
 def migrate() -> Any:
-    return migrate_database.lambda_handler({"RequestType": "Update"}, Context())
+    return migrate_database.lambda_handler({"RequestType": "Update"}, MigrationContext())
 
 
 def test_two_that_migrate_at_once_and_one_later_end_with_one_schema(empty: Engine) -> None:

@@ -21,7 +21,7 @@ from shell.maintenance.custom_resource import MAX_BYTES, RESPONSE_S
 from shell.maintenance.migrate import LOCK_WAIT_S, SCRIPTS
 from shell.utils.advisory_lock import exclusive_connection
 from tests.integration.db.conftest import forget_database
-from tests.support.application.driver import Context
+from tests.support.application.driver import Context, MigrationContext
 from tests.support.aws.custom_resource_server import Answers, answers
 from tests.support.database.counted_database import Database, until
 
@@ -42,7 +42,7 @@ def reports() -> Iterator[Answers]:
 @pytest.fixture
 def ours(empty: Engine) -> Engine:
     """The application's database, migrated; no other test's."""
-    migrate_database.lambda_handler({"RequestType": "Local"}, Context())
+    migrate_database.lambda_handler({"RequestType": "Local"}, MigrationContext())
     return empty
 
 
@@ -86,11 +86,11 @@ def test_code_that_is_rolled_back_leaves_what_newer_code_migrated_alone(
     ours: Engine, reports: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     next_migration(ADD_COLUMN)
-    migrate_database.lambda_handler(resource_event(reports), Context())
+    migrate_database.lambda_handler(resource_event(reports), MigrationContext())
     assert revision(ours) == "9000"
     monkeypatch.setattr(migrate, "SCRIPTS", SCRIPTS)
     reports.bodies.clear()
-    migrate_database.lambda_handler(resource_event(reports), Context())
+    migrate_database.lambda_handler(resource_event(reports), MigrationContext())
     assert (reports.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
 
 
@@ -98,7 +98,7 @@ def test_a_migration_counts_once_for_the_alarm_on_a_purge_that_does_not_run(
     ours: Engine, reports: Answers, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A new stack, or one whose purge runs more often now, would otherwise begin with a page."""
-    migrate_database.lambda_handler(resource_event(reports), Context())
+    migrate_database.lambda_handler(resource_event(reports), MigrationContext())
     assert '"RowsPurged":[0.0]' in capsys.readouterr().out.replace(" ", "")
 
 
@@ -107,7 +107,7 @@ def test_a_database_of_another_program_is_refused(ours: Engine, reports: Answers
     with ours.connect() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :strange"), {"strange": strange})
     with pytest.raises(SettingsError):
-        migrate_database.lambda_handler(resource_event(reports), Context())
+        migrate_database.lambda_handler(resource_event(reports), MigrationContext())
     answer = reports.only()
     assert (answer["Status"], revision(ours)) == ("FAILED", strange)
     assert f"the database is at revision '{strange}', which this code does not know" in answer["Reason"]
@@ -126,7 +126,7 @@ def test_removing_the_stack_asks_nothing_of_a_database_that_may_be_gone(
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "mysql+pymysql://nobody@127.0.0.1:1/gone")
     forget_database()
-    migrate_database.lambda_handler(resource_event(reports, "Delete"), Context())
+    migrate_database.lambda_handler(resource_event(reports, "Delete"), MigrationContext())
     assert reports.only()["Status"] == "SUCCESS"
 
 
@@ -151,7 +151,7 @@ def test_a_migration_that_waits_for_a_table_gives_way_and_comes_again(
 ) -> None:
     monkeypatch.setattr(migrate, "_LIMIT_TABLE_WAIT", text("SET SESSION lock_wait_timeout = 1"))
     next_migration(ADD_COLUMN)
-    work = Thread(target=migrate_database.lambda_handler, args=(resource_event(reports), Context()))
+    work = Thread(target=migrate_database.lambda_handler, args=(resource_event(reports), MigrationContext()))
     with create_engine(ours.url).connect() as reader:
         reader.execute(text("SELECT * FROM cases"))
         work.start()
@@ -173,7 +173,7 @@ def test_a_migration_that_fails_says_its_error_and_no_values(
         connection.execute(text("INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')"))
     next_migration("op.execute(\"INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')\")")
     with pytest.raises(DatabaseUnavailableError):
-        migrate_database.lambda_handler(resource_event(reports), Context())
+        migrate_database.lambda_handler(resource_event(reports), MigrationContext())
     answer = reports.only()
     assert re.match(
         "migration 9000 failed: .* the last conflict was error 1062. Earlier ones are kept", answer["Reason"]

@@ -10,7 +10,7 @@ import pytest
 
 import migrate_database
 from shell.maintenance.restore import STEP
-from tests.support.application.driver import Context
+from tests.support.application.driver import MigrationContext
 from tests.support.database.counted_database import Database
 from tests.support.database.empty_tables import empty_tables, restart_ids
 
@@ -37,7 +37,7 @@ def next_case(database: Database, name: str) -> int:
 
 
 def migrate(event: dict[str, Any]) -> None:
-    migrate_database.lambda_handler(event, Context())
+    migrate_database.lambda_handler(event, MigrationContext())
 
 
 @pytest.mark.parametrize("before", ["old", None], ids=["another database", "a new stack"])

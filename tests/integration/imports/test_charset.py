@@ -17,7 +17,7 @@ from samples.words import Alphabet
 from shell.settings import properties_format
 from shell.utils.document_properties import parse_properties
 from tests.support.application.cleared_caches import forget_caches
-from tests.support.application.driver import Context, World
+from tests.support.application.driver import MigrationContext, World
 from tests.support.imports.accounting import assert_accounted
 from tests.support.imports.rebuilt_rows import assert_rebuilt
 from tests.support.imports.row_outcomes import accounts
@@ -35,7 +35,7 @@ def wide_world(migrated: dict[str, str], worker_id: str, monkeypatch: pytest.Mon
     monkeypatch.setenv("DATABASE_URL", url.render_as_string(hide_password=False))
     monkeypatch.setenv("DB_CHARSET", "utf8mb4")
     forget_caches()
-    migrate_database.lambda_handler({"RequestType": "Local"}, Context())
+    migrate_database.lambda_handler({"RequestType": "Local"}, MigrationContext())
     made = World(migrated["BUCKET"], migrated)
     made.chunk_messages()
     yield made
