@@ -69,14 +69,21 @@ class Candidates:
 
 
 def select_current(statements: Iterable[Statement]) -> dict[FamilyKind, Statement]:
-    """Return the last statement of each kind about one document that nothing later has replaced."""
+    """Return the last statement of each kind about one document that nothing later has replaced.
+
+    A later statement of the same group replaces nothing: the rest of the group is in the file that stated it first.
+    """
     current: dict[FamilyKind, Statement] = {}
     for each in sorted(statements):
         if each.kind is FamilyKind.PARENT:
             current = {each.kind: each}
-        elif each.kind is not FamilyKind.MEMBERS:
+        elif each.kind is not FamilyKind.MEMBERS and not _repeats_group(each, current.get(each.kind)):
             current[each.kind] = each
     return current
+
+
+def _repeats_group(statement: Statement, before: Statement | None) -> bool:
+    return before is not None and before.kind is FamilyKind.GROUP and statement.key_hash == before.key_hash
 
 
 def find_explicit(document: Document, statements: Sequence[Statement]) -> str | None:

@@ -29,7 +29,8 @@ _IS_LAST_LIST = """NOT EXISTS (
       AND NOT (later.import_id <=> s.import_id))"""
 _IS_LAST_GROUP = """NOT EXISTS (
     SELECT 1 FROM family_statements AS later FORCE INDEX (ix_family_statements_exhibit)
-    WHERE later.exhibit_id = s.exhibit_id AND later.kind IN ('group', 'parent') AND later.id > s.id)"""
+    WHERE later.exhibit_id = s.exhibit_id AND later.kind IN ('group', 'parent') AND later.id > s.id
+      AND NOT (later.kind = 'group' AND later.key_hash <=> s.key_hash))"""
 _INDEXES = {
     "id": "PRIMARY",
     "control_number": "uq_exhibits_control_number",

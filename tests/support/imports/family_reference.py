@@ -5,7 +5,7 @@ Every document is compared with every statement, in the words of docs/load-files
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 ORDER = ("begin", "range", "group")
@@ -50,6 +50,10 @@ def find_family(number: str, parents: Mapping[str, str | None]) -> set[str]:
 def _find_parent(doc: Doc, docs: Sequence[Doc], said: Sequence[Said]) -> str | None:
     place = max((n for n, each in enumerate(said) if each.doc == doc.id and each.kind == "parent"), default=-1)
     last = {each.kind: each for n, each in enumerate(said) if n > place and each.doc == doc.id}
+    groups = _list_current_groups([each for each in said if each.doc == doc.id])
+    if groups:
+        # The same group again is the group of the file that stated it first.
+        last["group"] = groups[0]
     if doc.parent is not None and not _is_replaced(doc, said, last.get("begin"), explicit=place >= 0):
         return doc.parent
     for kind in ORDER:
@@ -82,9 +86,15 @@ def _find_head(doc: Doc, stated: Said, docs: Sequence[Doc], said: Sequence[Said]
     return None
 
 
-def _list_current_groups(said: Sequence[Said]) -> Iterable[Said]:
-    last = {each.doc: each for each in said if each.kind in ("group", "parent")}
-    return [each for each in last.values() if each.kind == "group"]
+def _list_current_groups(said: Sequence[Said]) -> list[Said]:
+    """Those of each document's groups that nothing but the same group follows."""
+    kinds = [each for each in said if each.kind in ("group", "parent")]
+    return [
+        each
+        for n, each in enumerate(kinds)
+        if each.kind == "group"
+        and all((later.kind, later.keys) == ("group", each.keys) for later in kinds[n:] if later.doc == each.doc)
+    ]
 
 
 def _first(docs: Sequence[Doc], key: str, import_id: int) -> Doc:
