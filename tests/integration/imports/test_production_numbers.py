@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -83,6 +84,15 @@ def test_an_overlay_warns_and_adds_a_range(world: World) -> None:
     assert own(world)["A-1"] == ("SM001", "SM003")
     assert found("DOE0102") == []
     assert found("SM002") == ["A-1"]
+
+
+def test_a_number_in_a_formula_is_claimed_as_the_fields_have_it(world: World) -> None:
+    world.run(FIRST)
+    second = world.run(re.sub(rb"(?<=,)DOE\d+", rb'"=""\g<0>"""', SECOND), mode="overlay")
+    assert own(world)["A-1"] == ("DOE0101", "DOE0103")
+    assert ("A-1", second, 0, 0, 2, "DOE0101", "DOE0103", None) in claims(world)
+    third = world.run(b"Begin Bates,Title\r\nDOE0101,uno\r\n", mode="overlay", overlay_key="bates_begin")
+    assert results(world, third) == ("completed", 1, 0, 1, 0, 0)
 
 
 def test_a_number_stays_while_another_import_claims_it(world: World) -> None:
