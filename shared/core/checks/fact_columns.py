@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.cells.keys import unwrap_formula
 from core.checks.facts import RowFacts
 from core.checks.findings import FactNames
 from core.checks.page_facts import PageRow
@@ -42,7 +43,7 @@ class FactColumns:
     """The indexes of the columns of a file that hold facts; None for a column that it lacks.
 
     `hashes` are in order of preference: the first cell that holds a hash counts. With `is_range`, a cell of
-    `family_begin` can hold the whole range of the family.
+    `family_begin` can hold the whole range of the family. With `unwraps`, cells are taken out of formulas, as keys are.
     """
 
     names: FactNames
@@ -53,6 +54,7 @@ class FactColumns:
     page_count: int | None
     hashes: tuple[int, ...]
     is_range: bool = False
+    unwraps: bool = False
 
     @classmethod
     def find(cls, layout: Layout) -> FactColumns:
@@ -70,7 +72,8 @@ class FactColumns:
         if is_range and family_end is None:
             columns = (*columns[:-1], family)
         names = FactNames(*(None if index is None else layout.names[index] for index in columns))
-        return cls(names, begin, end, family, family_end, pages, layout.hash_columns, is_range and family is not None)
+        is_range, unwraps = is_range and family is not None, layout.judges_keys
+        return cls(names, begin, end, family, family_end, pages, layout.hash_columns, is_range, unwraps)
 
     def read_row(self, row: Row) -> RowFacts | None:
         """Return the facts of a parsed row, None for one that the import rejects."""
@@ -86,13 +89,13 @@ class FactColumns:
 
     def read_pages(self, line: int, control_number: str, cells: Sequence[str]) -> PageRow:
         """Return what a row with these cells states of the pages of its document."""
-        ends = (_read(cells, self.bates_begin), _read(cells, self.bates_end))
-        return PageRow(line, control_number, *ends, _read_pages(_read(cells, self.page_count)))
+        ends = (self._read(cells, self.bates_begin), self._read(cells, self.bates_end))
+        return PageRow(line, control_number, *ends, _read_pages(self._read(cells, self.page_count)))
 
     def read_cells(self, line: int, control_number: str, parent: str | None, cells: Sequence[str]) -> RowFacts:
         """Return the facts of a row with these cells; its control number and parent are those that are imported."""
-        begin = _read(cells, self.bates_begin)
-        family = (_read(cells, self.family_begin), _read(cells, self.family_end))
+        begin = self._read(cells, self.bates_begin)
+        family = (self._read(cells, self.family_begin), self._read(cells, self.family_end))
         if self.is_range:
             first, last = split_range(family[0], (control_number, begin))
             family = (first, last or family[1])
@@ -100,12 +103,16 @@ class FactColumns:
             line,
             control_number,
             begin,
-            _read(cells, self.bates_end),
+            self._read(cells, self.bates_end),
             "" if parent is None or parent == control_number else parent,
             next(filter(None, (read_hash(cells[index]) for index in self.hashes)), ""),
-            _read_pages(_read(cells, self.page_count)),
+            _read_pages(self._read(cells, self.page_count)),
             *family,
         )
+
+    def _read(self, cells: Sequence[str], index: int | None) -> str:
+        text = "" if index is None else cells[index].strip(ASCII_WHITESPACE)
+        return unwrap_formula(text) if self.unwraps else text
 
 
 def _find_field(layout: Layout, field: str) -> int | None:
@@ -119,10 +126,6 @@ def _find_family_end(spelled: Sequence[str], free: Sequence[int], begin: int | N
         return None
     subject = _BEGIN.sub("", spelled[begin])
     return next((index for index in found if re.sub(_END, "", spelled[index]) == subject), found[0])
-
-
-def _read(cells: Sequence[str], index: int | None) -> str:
-    return "" if index is None else cells[index].strip(ASCII_WHITESPACE)
 
 
 def _read_pages(text: str) -> int | None:

@@ -156,7 +156,11 @@ WARNINGS: Mapping[str, Explanation] = {
             "no value of a column of custodians or tags contains the separator, and they contain `|` or another sign; "
             "or a value in quotation marks contains the separator (line 0)"
         ),
-        "if the sign separates values, undo the import and repeat it with `multi_value_separator`",
+        (
+            "if the sign separates values, undo the import and repeat it with `multi_value_separator`; for documents "
+            "that the case has already, import the file again with the option and mode `overlay`, with `multi_values` "
+            "`replace` to remove the other values"
+        ),
     ),
     WarningCode.COLUMN_WITHOUT_EFFECT: Explanation(
         (

@@ -16,6 +16,9 @@ from core.load_file.layout import Layout
 
 _FIRST = PIVOT + 1900
 _NAMES = {"\t": "tab"}
+# Without an overlay their rows are rejected: they have other names.
+_HELD = "For documents that the case has already, import the file again with the option and mode 'overlay'"
+_JOINED = "it adds the values, and with option 'multi_values' 'replace' it removes all others"
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def _list_signs(layout: Layout, fact: ColumnFact) -> Iterator[str]:
     if quoted:
         message = f"{_count(quoted, 'cell has', 'cells have')} {separator!r} within quotation marks{_show(quoted)}"
         advice = f"set option 'multi_value_separator' to {separator!r}, with which quoted values stay whole"
-        yield f"{message}. It separates values all the same: if it should not, {advice}."
+        yield f"{message}. It separates values all the same: if it should not, {advice}. {_HELD}: {_JOINED}."
     if values is None or OWN in fact.notes:
         return
     for sign in (*STRONG, *WEAK):
@@ -90,7 +93,7 @@ def _list_signs(layout: Layout, fact: ColumnFact) -> Iterator[str]:
             shown = _NAMES.get(sign, sign)
             message = f"No value contains {separator!r}, and {note.count:,} of {values.count:,} contain {shown!r}"
             advice = f"Each is one value. If {shown!r} separates several, set option 'multi_value_separator' to it."
-            yield f"{message}{_show(note)}. {advice}"
+            yield f"{message}{_show(note)}. {advice} {_HELD}: {_JOINED}."
 
 
 def _count(note: Note, one: str, several: str) -> str:

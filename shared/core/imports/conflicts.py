@@ -38,9 +38,14 @@ def describe_conflict(differences: Differences, origin: Origin) -> RowError:
 
 
 def describe_missing_link(name: str, column: str, origin: Origin) -> RowError:
-    """Return the error of a row with equal values, for a custodian or tag that was removed from its exhibit."""
+    """Return the error of a row with equal values, for a custodian or tag that its exhibit does not have.
+
+    It was removed, or the file was read with another separator before.
+    """
     message = f"{_describe_origin(origin)}, without {json.dumps(name, ensure_ascii=False)} in {column}"
-    return RowError(Rejection.EXISTS_WITH_OTHER_VALUES, column, f"{message}, which was removed from it since.")
+    return RowError(
+        Rejection.EXISTS_WITH_OTHER_VALUES, column, f"{message}, which the document does not have (any more)."
+    )
 
 
 def _describe_origin(origin: Origin) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from core.cells.keys import unwrap_formula
 from core.load_file.field_mapping import MappingReason, find_field
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.header_names import normalise_name
@@ -48,16 +49,20 @@ class _Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class ProductionColumns:
-    """The columns of ranges of one file; `own` is that of the fields, None if the file has no column for its begin."""
+    """The columns of ranges of one file; `own` is that of the fields, None if the file has no column for its begin.
+
+    With `unwraps`, numbers are taken out of formulas of spreadsheets, as they are for the fields.
+    """
 
     own: _Pair | None
     others: tuple[_Pair, ...]
     party: int | None
+    unwraps: bool = False
 
     @classmethod
     def find(cls, layout: Layout) -> ProductionColumns:
         """Return the columns of a file."""
-        return _find(layout.names, layout.fields, layout.reasons)
+        return _find(layout.names, layout.fields, layout.reasons, unwraps=layout.judges_keys)
 
     def read_own(self, cells: Sequence[str]) -> StatedRange | None:
         """Return the range of the fields that a row states, None if its begin is blank."""
@@ -72,11 +77,16 @@ class ProductionColumns:
         return [each for each in ranges if each and (own is None or each[1:3] != own[1:3])]
 
     def _read(self, pair: _Pair, cells: Sequence[str]) -> StatedRange | None:
-        begin = _read(cells, pair.begin)
+        begin = self._read_number(cells, pair.begin)
         if not begin:
             return None
         label = pair.label or _read(cells, self.party)
-        return StatedRange(pair.seq, begin, _read(cells, pair.end) or None, label[:MAX_LABEL] if label else None)
+        end = self._read_number(cells, pair.end) or None
+        return StatedRange(pair.seq, begin, end, label[:MAX_LABEL] if label else None)
+
+    def _read_number(self, cells: Sequence[str], index: int | None) -> str:
+        text = _read(cells, index)
+        return unwrap_formula(text) if self.unwraps else text
 
 
 def _read(cells: Sequence[str], index: int | None) -> str:
@@ -84,7 +94,9 @@ def _read(cells: Sequence[str], index: int | None) -> str:
 
 
 @lru_cache(maxsize=64)
-def _find(names: tuple[str, ...], fields: tuple[str | None, ...], reasons: tuple[str, ...]) -> ProductionColumns:
+def _find(
+    names: tuple[str, ...], fields: tuple[str | None, ...], reasons: tuple[str, ...], *, unwraps: bool
+) -> ProductionColumns:
     free = [index for index, (field, why) in enumerate(zip(fields, reasons, strict=False)) if _is_free(field, why)]
     meanings = {index: find_field(_REPEATED.sub("", names[index])) for index in free}
     begins = [index for index in free if meanings[index] == "bates_begin"]
@@ -95,7 +107,7 @@ def _find(names: tuple[str, ...], fields: tuple[str | None, ...], reasons: tuple
         ends = [each for each in ends if each != end]
         others.append(_Pair(seq, begin, end, names[begin].rpartition("::")[0].strip() or None))
     party = next((index for index in free if normalise_name(names[index]) in _PARTIES), None)
-    return ProductionColumns(_find_own(fields), tuple(others), party)
+    return ProductionColumns(_find_own(fields), tuple(others), party, unwraps)
 
 
 def _is_free(field: str | None, why: str) -> bool:

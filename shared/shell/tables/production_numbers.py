@@ -39,7 +39,7 @@ class ProductionNumbers(Base):
         Integer,
         primary_key=True,
         autoincrement=False,
-        comment="0 for the Bates columns of the row, from 1 for its other ranges; of a user: the exhibit's version",
+        comment="0 for the Bates columns of a row, from 1 for its others; of a replaced range: minus its version",
     )
     case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
     line_no: Mapped[int] = mapped_column(BigInteger, comment="The line of the import's file; 0 without an import")

@@ -60,6 +60,20 @@ A-5,5/21/2001 3:00 PM EST,
 """
 
 
+def test_a_separator_that_a_warning_told_of_reaches_documents_of_the_case_by_an_overlay(world: World) -> None:
+    data = b"Control Number,Tags\r\nA-1,Hot|Key\r\n"
+    tags = "SELECT name FROM tags JOIN taggings ON tag_id = tags.id ORDER BY name"
+    [(_, _, advice)] = world.query(WARNED, id=world.run(data))
+    assert "import the file again with the option and mode 'overlay'" in advice
+    again = world.run(data, multi_value_separator="|")
+    [(message,)] = world.query("SELECT message FROM import_rejections WHERE import_id = :id", id=again)
+    assert message.endswith('without "Hot" in Tags, which the document does not have (any more).')
+    world.run(data, multi_value_separator="|", mode="overlay")
+    assert [name for (name,) in world.query(tags)] == ["Hot", "Hot|Key", "Key"]
+    world.run(data, multi_value_separator="|", mode="overlay", multi_values="replace")
+    assert [name for (name,) in world.query(tags)] == ["Hot", "Key"]
+
+
 def test_a_check_and_the_import_after_it_warn_alike_and_a_second_completion_changes_nothing(world: World) -> None:
     import_id = world.run(MIXED, dry_run=True)
     found = [tuple(row) for row in world.query(FOUND, id=import_id)]

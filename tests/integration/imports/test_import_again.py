@@ -124,7 +124,7 @@ def test_a_conflict_names_the_columns_that_differ_and_where_the_stored_values_ca
     title, date = '"ones" in this row, "one" in the case', '"2001-02-28 00:00:00" in this row, "2001-01-31'
     assert f"other values in Title, Doc Date, Size. Title: {title}; Doc Date: {date}" in messages[0]
     assert 'Size: "9" in this row, nothing in the case.' in messages[0]
-    assert 'without "Jones" in Custodian' in messages[1]
+    assert 'without "Jones" in Custodian, which the document does not have (any more).' in messages[1]
     assert 'edited since, with other values in Title. Title: "three" in this row, "drei" in the case.' in messages[2]
     assert b'""drei"" in the case' in world.report(second)["report.csv"]
     payloads = str(world.query("SELECT payload FROM outbox_events"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -68,9 +69,9 @@ def test_an_overlay_warns_and_adds_a_range(world: World) -> None:
     first = world.run(FIRST)
     second = world.run(SECOND, mode="overlay")
     assert claims(world) == [
-        ("A-1", first, 0, 0, 2, "SM001", "SM003", None),
+        ("A-1", first, 0, -1, 2, "SM001", "SM003", None),
         ("A-1", second, 0, 0, 2, "DOE0101", "DOE0103", None),
-        ("A-2", first, 0, 0, 3, "SM004", "SM004", None),
+        ("A-2", first, 0, -1, 3, "SM004", "SM004", None),
         ("A-2", second, 0, 0, 3, "DOE0104", "DOE0104", None),
     ]
     assert own(world)["A-1"] == ("DOE0101", "DOE0103")
@@ -83,6 +84,15 @@ def test_an_overlay_warns_and_adds_a_range(world: World) -> None:
     assert own(world)["A-1"] == ("SM001", "SM003")
     assert found("DOE0102") == []
     assert found("SM002") == ["A-1"]
+
+
+def test_a_number_in_a_formula_is_claimed_as_the_fields_have_it(world: World) -> None:
+    world.run(FIRST)
+    second = world.run(re.sub(rb"(?<=,)DOE\d+", rb'"=""\g<0>"""', SECOND), mode="overlay")
+    assert own(world)["A-1"] == ("DOE0101", "DOE0103")
+    assert ("A-1", second, 0, 0, 2, "DOE0101", "DOE0103", None) in claims(world)
+    third = world.run(b"Begin Bates,Title\r\nDOE0101,uno\r\n", mode="overlay", overlay_key="bates_begin")
+    assert results(world, third) == ("completed", 1, 0, 1, 0, 0)
 
 
 def test_a_number_stays_while_another_import_claims_it(world: World) -> None:
@@ -184,7 +194,7 @@ def test_a_range_that_a_user_set_stays_when_an_overlay_replaces_it(world: World)
     assert claims(world) == [], "a correction is not a delivery"
     second = world.run(SECOND, mode="overlay")
     assert claims(world)[:2] == [
-        ("A-1", 0, 0, 2, 0, "US001", None, None),
+        ("A-1", 0, 0, -2, 0, "US001", None, None),
         ("A-1", second, 0, 0, 2, "DOE0101", "DOE0103", None),
     ]
     undo(world, second)
@@ -204,6 +214,35 @@ def test_what_an_earlier_version_overlaid_is_its_own_claim(world: World) -> None
     assert [row[1] for row in claims(world)] == [second, third, second, third]
     undo(world, second)
     assert found("DOE0102") == []
+
+
+def test_each_range_that_an_end_made_stays_as_a_claim_of_its_own(world: World) -> None:
+    """Overlays of a range, of its end alone, and of another range: each source has the range that it made."""
+    world.run(FIRST)
+    second = world.run(SECOND, mode="overlay")
+    third = world.run(b"Control Number,End Bates\r\nA-1,DOE0109\r\n", mode="overlay")
+    fourth = world.run(b"Control Number,Begin Bates,End Bates\r\nA-1,ZED01,ZED03\r\n", mode="overlay")
+    assert "had DOE0101 to DOE0109" in warned(world, fourth)[0][1]
+    assert found("DOE0105") == found("DOE0102") == found("SM002") == ["A-1"]
+    assert ("A-1", third, 0, -3, 2, "DOE0101", "DOE0109", None) in claims(world)
+    undo(world, third)
+    assert (found("DOE0105"), found("DOE0102")) == ([], ["A-1"])
+    undo(world, second)
+    assert found("DOE0102") == []
+
+
+def test_ranges_that_one_source_gave_parts_of_are_all_kept(world: World) -> None:
+    world.run(FIRST)
+    [(exhibit_id,)] = world.query("SELECT id FROM exhibits WHERE control_number = 'A-1'")
+    second = world.run(b"Control Number,Begin Bates\r\nA-1,SM000\r\n", mode="overlay")
+    body = ExhibitChange.model_validate({"batesEnd": "SM009"})
+    committed(patch_exhibit, CALLER, exhibit_id, frozenset({2}), body)
+    undo(world, world.run(SECOND, mode="overlay"))
+    undo(world, second)
+    assert own(world)["A-1"] == ("SM001", "SM009")
+    world.run(SECOND, mode="overlay")
+    assert {row[5:7] for row in claims(world) if row[:2] == ("A-1", 0)} == {("SM000", "SM009"), ("SM001", "SM009")}
+    assert found("SM008") == ["A-1"]
 
 
 def test_a_check_says_what_the_import_says(world: World, chunk_rows: Chunks) -> None:

@@ -104,6 +104,7 @@ def test_another_separator_is_told(sign: str | None) -> None:
     expected = [] if sign in (None, "none") else [(WarningCode.OTHER_SEPARATOR, "Custodian")]
     assert [(each.code, each.column) for each in warnings] == expected
     assert all(f"contain {sign!r}" in each.message and "multi_value_separator" in each.message for each in warnings)
+    assert all("has already, import the file again with the option and mode 'overlay'" in x.message for x in warnings)
 
 
 def test_a_separator_within_quotation_marks_is_told_unless_it_is_stated() -> None:

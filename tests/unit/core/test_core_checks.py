@@ -48,6 +48,12 @@ def test_facts_are_those_of_the_columns_that_the_import_uses() -> None:
     ]
 
 
+def test_facts_are_taken_out_of_formulas_as_keys_are() -> None:
+    header, row = "Begin Bates,End Bates,End Attach,Begin Attach,Page Count", ("A1", "A2", "A4", "A1", "2")
+    formulas = ",".join(f'"=""{cell}"""' for cell in row)
+    assert facts(f"{header}\n{formulas}\n") == facts(f"{header}\n{','.join(row)}\n")
+
+
 def test_a_row_that_names_itself_as_parent_has_none_and_the_strongest_hash_counts() -> None:
     names, rows = facts(
         f"Control Number,Parent ID,File Hash,MD5,SHA-256\nD1,D1,{MD5},{MD5},{SHA256}\nD2,D1,{MD5},{MD5},\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.imports.production_columns import ProductionColumns, StatedRange
@@ -10,12 +12,13 @@ from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
 
 
-def read(header: str, cells: str, **columns: str) -> list[StatedRange]:
+def read(header: str, cells: str, *, judges_keys: bool = False, **columns: str) -> list[StatedRange]:
     """The other ranges of a row of a file with this header."""
     names = tuple(header.split(","))
     found = explain_columns(names, columns)
     fields, reasons = tuple(each.field for each in found), tuple(each.why for each in found)
     layout = Layout("utf-8", Grammar(",", '"', len(names)), None, names, fields, "MDY", 0, 1, reasons=reasons)
+    layout = replace(layout, judges_keys=judges_keys)
     return ProductionColumns.find(layout).read_others(cells.split(","))
 
 
@@ -46,3 +49,9 @@ def test_other_ranges_are_those_of_columns_that_feed_no_field(
 def test_a_column_that_the_options_make_a_property_is_that_only() -> None:
     header, cells = "DOCID,BEGBATES,ENDBATES,PRODBEG,PRODEND", "D,A1,A2,B1,B2"
     assert read(header, cells, PRODBEG="property") == []
+
+
+def test_numbers_are_taken_out_of_formulas_where_keys_are() -> None:
+    header, cells = "DOCID,BEGBATES,ENDBATES,PRODBEG,PRODEND", 'D,="A1",="A2",="B1",="B2"'
+    assert read(header, cells, judges_keys=True) == [(1, "B1", "B2", None)]
+    assert read(header, cells) == [(1, '="B1"', '="B2"', None)]

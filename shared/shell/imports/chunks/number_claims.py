@@ -76,12 +76,15 @@ def find_replaced(changes: Changes, columns: Mapping[str, Any]) -> tuple[str | N
 
     `columns` are the exhibit's values after the changes.
     """
-    changed = [key for key in BATES_KEYS if key in changes and changes[key].old != changes[key].new]
-    if not changed:
+    if not _list_changed(changes):
         return None
     begin, end = (changes[key].old if key in changes else columns[key.name] for key in BATES_KEYS)
     before = (begin if isinstance(begin, str) else None, end if isinstance(end, str) else None)
     return before if any(before) else None
+
+
+def _list_changed(changes: Changes) -> list[Key]:
+    return [key for key in BATES_KEYS if key in changes and changes[key].old != changes[key].new]
 
 
 def claim_replaced(transaction: Session, case_id: int, replaced: Sequence[ReplacedRange]) -> None:
@@ -98,13 +101,10 @@ def claim_replaced(transaction: Session, case_id: int, replaced: Sequence[Replac
 
 
 def _claim(replaced: ReplacedRange, setter: Entry | None, creators: Mapping[int, tuple[int, int]]) -> NewClaim:
-    exhibit_id, _, begin, end = replaced
-    if setter is None:
-        import_id, line_no = creators[exhibit_id]
-        return NewClaim(exhibit_id, 0, begin, end, import_id, line_no)
-    if setter.import_id is None:
-        return NewClaim(exhibit_id, setter.version, begin, end)
-    return NewClaim(exhibit_id, 0, begin, end, setter.import_id, setter.line_no or 0)
+    """Return the claim of a range, which no other one of its source displaces: a version is replaced once."""
+    exhibit_id, version, begin, end = replaced
+    import_id, line_no = (setter.import_id or 0, setter.line_no or 0) if setter else creators[exhibit_id]
+    return NewClaim(exhibit_id, -version, begin, end, import_id, line_no)
 
 
 def _find_creators(transaction: Session, ids: Sequence[int]) -> dict[int, tuple[int, int]]:
@@ -123,10 +123,14 @@ def _find_setters(transaction: Session, replaced: Sequence[ReplacedRange]) -> It
 
 
 def find_setter(entries: Iterable[Entry], replaced: ReplacedRange) -> Entry | None:
-    """Return the last entry, but for undos, that gave the exhibit the number; None if it has had it from the first."""
-    found = None
+    """Return the last entry, but for undos, that set a number of the range; None if none did.
+
+    One that set the last number alone counts; one that set a number of another range beside it does not.
+    """
+    values, found = dict(zip(BATES_KEYS, replaced[2:], strict=True)), None
     for entry in entries:
-        change = entry.changes.get(BATES_KEYS[0])
-        if change and change.new == replaced.begin and entry.action is not Action.UNDONE:
+        changed = _list_changed(entry.changes)
+        stated = all(entry.changes[key].new == values[key] for key in changed)
+        if changed and stated and entry.action is not Action.UNDONE:
             found = entry
     return found

@@ -20,7 +20,7 @@ TABLE = """
       production_id BIGINT NOT NULL
         COMMENT 'The production that assigned it, productions.id; 0: none, and if both are 0 a user stated it',
       seq INT NOT NULL
-        COMMENT '0 for the Bates columns of the row, from 1 for its other ranges; of a user: the exhibit''s version',
+        COMMENT '0 for the Bates columns of a row, from 1 for its others; of a replaced range: minus its version',
       case_id BIGINT NOT NULL COMMENT 'The case, cases.id',
       line_no BIGINT NOT NULL COMMENT 'The line of the import''s file; 0 without an import',
       prefix VARBINARY(1020) NOT NULL

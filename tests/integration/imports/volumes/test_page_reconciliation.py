@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import start_import
@@ -28,6 +30,8 @@ IMAGES = (
     b"PG004,V,IMAGES\\4.tif,Y,,,\r\nPG005,V,IMAGES\\5.tif,,,,\r\nPG006,V,IMAGES\\6.tif,,,,\r\n"
     b"PG007,V,IMAGES\\7.tif,Y,,,2\r\nPG009,V,IMAGES\\9.tif,Y,,,\r\nPG010,V,IMAGES\\10.tif,,,,\r\n"
 )
+# As a spreadsheet keeps ids from being read as numbers.
+FORMULAS = HEADER + re.sub(rb"\w+", rb'"=""\g<0>"""', DATA.removeprefix(HEADER))
 EXPECTED = [
     (1, "PAGES_MISSING", "PG001"),
     (5, "PAGE_OF_OTHER_DOCUMENT", "PG004"),
@@ -53,8 +57,9 @@ def reconciled(import_id: int) -> tuple[bool, int, list[tuple[int, int]], int]:
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_check_and_import_find_the_same(world: World, check: bool) -> None:
-    rows, images = announce(world, {DAT_PATH: DATA, OPT_PATH: IMAGES}, check=check)
+@pytest.mark.parametrize("data", [DATA, FORMULAS])
+def test_check_and_import_find_the_same(world: World, data: bytes, check: bool) -> None:
+    rows, images = announce(world, {DAT_PATH: data, OPT_PATH: IMAGES}, check=check)
     finish(world, rows, shuffled=1)
     assert found(world, images, "import_check_findings" if check else "import_warnings") == EXPECTED
     assert reconciled(images) == (True, 1, [(rows, 1)], 3)
