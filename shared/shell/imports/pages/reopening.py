@@ -1,8 +1,8 @@
 """Reconcile pages again whose data file was retried after the images were imported.
 
-Guaranteed: in the transaction that ends the data file's import again, the imports of images that were compared with an
-earlier generation of it are completed again, as after a retry without chunks: they run in a generation of their own,
-their findings are replaced, and their reports are written anew. The message is sent before the commit, while the rows
+Guaranteed: in the transaction that ends the data file's import again, the imports of images that were compared with it
+before are completed again, as after a retry without chunks: they run in a generation of their own, their findings are
+replaced, and their reports are written anew. The message is sent before the commit, while the rows
 of the imports are locked, which the receiver requests first. Rows of imports are locked in the order of
 `shell.imports.state.dependents`: the import, then those that come after it.
 """
@@ -37,16 +37,17 @@ _REOPEN_CHECKS = text(
 
 
 def reopen_images(transaction: Session, import_id: int, generation: int) -> None:
-    """Have imports of images completed again that were compared with an earlier generation of this import.
+    """Have imports of images completed again that were compared with this import before its end.
 
-    The caller ends this import in `generation`, and holds its lock. Raises QueueUnavailableError if the queue does not
+    The caller ends this import in `generation`, and holds its lock: what was compared with this generation was compared
+    with a part of it. Raises QueueUnavailableError if the queue does not
     take a request; the caller must then roll back.
     """
     found = transaction.execute(_COMPLETED_AFTER, {"import_id": import_id}).all()
     stale = [
         row
         for row in found
-        if any(each.import_id == import_id and each.generation < generation for each in read_sources(row.compared))
+        if any(each.import_id == import_id and each.generation <= generation for each in read_sources(row.compared))
     ]
     if not stale:
         return
