@@ -20,6 +20,7 @@ from tests.integration.imports.volumes.test_page_reconciliation import (
 )
 from tests.support.application.driver import World, call, complete_imports, request_messages
 from tests.support.volumes.paired_imports import DAT_PATH, OPT_PATH, announce
+from tests.support.volumes.volume_imports import import_volume, put_volume, start_volume_import
 
 
 def give_up_one(world: World, place: int) -> None:
@@ -68,6 +69,31 @@ def test_what_was_compared_with_half_of_a_data_file_is_compared_again(world: Wor
         new=f"[{rows}, 2,",
         i=images,
     )
+    finish_images(world)
+    assert found(world, images) == EXPECTED
+    assert reconciled(images) == (True, 2, [(rows, 2)], 3)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_images_that_come_after_no_import_are_compared_again(world: World, chunk_rows: Chunks, beside: bool) -> None:
+    """As an error file of images is, imported after the data file's end or beside its retry."""
+    volume = put_volume(world, {DAT_PATH: DATA, OPT_PATH: IMAGES})
+    chunk_rows(1)
+    rows = start_volume_import(world, volume, DAT_PATH)
+    give_up_one(world, 0)
+    if beside:
+        retry(rows)
+        [request] = request_messages()
+    images = import_volume(world, volume, OPT_PATH)
+    complete_imports()
+    assert (1, "PAGES_MISSING", "PG001") not in found(world, images)
+    if beside:
+        assert reconciled(images)[:3] == (False, 1, [(rows, 2)])
+        assert call(start_import.lambda_handler, request)
+        for chunk in world.chunk_messages():
+            assert world.import_chunk(chunk)
+    else:
+        retry(rows)
     finish_images(world)
     assert found(world, images) == EXPECTED
     assert reconciled(images) == (True, 2, [(rows, 2)], 3)
