@@ -18,13 +18,17 @@ VERSION = b"pages 1\n"
 
 
 class PageRow(NamedTuple):
-    """What a row of the data file states of the pages of its document; `page_count` is None if it states none."""
+    """What a row of the data file states of the pages of its document; `page_count` is None if it states none.
+
+    `seq` is 0 for the range of the fields; each other pair of columns with a range has a number of its own.
+    """
 
     line: int
     control_number: str
     bates_begin: str
     bates_end: str
     page_count: int | None
+    seq: int = 0
 
 
 class PageRun(NamedTuple):

@@ -64,6 +64,11 @@ class ProductionColumns:
         """Return the columns of a file."""
         return _find(layout.names, layout.fields, layout.reasons, unwraps=layout.judges_keys)
 
+    @property
+    def states_pages(self) -> bool:
+        """Whether one of the other ranges has an end."""
+        return any(pair.end is not None for pair in self.others)
+
     def read_own(self, cells: Sequence[str]) -> StatedRange | None:
         """Return the range of the fields that a row states, None if its begin is blank."""
         return None if self.own is None else self._read(self.own, cells)

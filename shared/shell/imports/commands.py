@@ -128,11 +128,12 @@ def _cancel_undo(transaction: Session, import_id: int) -> None:
 def retry_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
     """Resume an import that was cancelled or not completed, or import the chunks of it that failed again.
 
-    One that comes after another import waits for it, if that is under way.
+    One that comes after another import waits for it, if that is under way; one whose file is split already is refused
+    until then, because its pages would be compared with half of the other's rows.
 
     Raises NotFoundError if the tenant has no such import, WrongStateError if there is nothing to retry (its message
-    says what to do instead), if another import of the case is being undone, if the one before failed or the one
-    after runs, or if its volume is deleted, and QueueUnavailableError if the queue does not take the request.
+    says what to do instead), if another import of the case is being undone, if the one before failed or runs or the
+    one after runs, or if its volume is deleted, and QueueUnavailableError if the queue does not take the request.
     """
     require_import(transaction, caller, import_id)
     refuse_during_undo(transaction, import_id)
@@ -143,6 +144,8 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     status = _choose_status(found)
     if held_back and status is ImportStatus.SPLITTING:
         status = held_back
+    elif held_back:
+        raise WrongStateError("The import before this one is under way; retry this one when it has ended.")
     chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
     if found.status == ImportStatus.CHECKED and not chunks:
         raise WrongStateError("Every row was checked; there is nothing to retry.")

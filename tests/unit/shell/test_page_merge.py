@@ -211,6 +211,36 @@ def test_a_newer_row_of_a_document_counts() -> None:
         assert not list(find_page_findings(packed, [(True, own)], folder, 100))
 
 
+def test_ranges_of_one_row_are_apart() -> None:
+    first, other = PageRow(2, "C1", "SM1", "SM3", None), PageRow(2, "C1", "PG1", "PG3", None, 1)
+    # PG2 is under another document, which does not give SM2 back.
+    second = PageRow(3, "C2", "SM4", "SM5", None)
+    documents = [
+        build(Document([Page("SM1", 1), Page("SM3", 2)])),
+        build(Document([Page("SM4", 3), Page("SM5", 4), Page("PG2", 5)])),
+    ]
+    found = [(each.code, each.line) for each in find([first, other, second], documents)]
+    assert found == [("PAGES_MISSING", 1), ("PAGE_OF_OTHER_DOCUMENT", 5)]
+
+
+def test_a_range_whose_first_number_is_the_key_is_compared() -> None:
+    row, other = PageRow(2, "PG1", "SM1", "SM2", None), PageRow(2, "PG1", "PG1", "PG3", None, 1)
+    document = build(Document([Page("PG1", 1), Page("PG2", 2)]))
+    assert ["PG3" in each.message for each in find([row, other], [document])] == [True]
+    # One number for each document does not number pages, whatever the other ranges do.
+    row, other = PageRow(2, "C1", "D1", "D1", None), PageRow(2, "C1", "PG1", "PG3", None, 1)
+    assert not find([row, other], [one_file(1, "D1", 3)])
+
+
+def test_a_number_of_the_fields_counts_more_than_another_one() -> None:
+    rows = [
+        PageRow(2, "C1", "A1", "A2", None),
+        PageRow(3, "C2", "B1", "B2", None),
+        PageRow(3, "C2", "A1", "A9", None, 1),
+    ]
+    assert not find(rows, [build(Document([Page("A1", 1), Page("A2", 2)]))])
+
+
 def test_a_list_in_a_message_is_bounded(tmp_path: Path) -> None:
     row = PageRow(2, "A001", "A001", "A999", None)
     document = build(Document([Page(f"A{number:03d}", number) for number in range(1, 999, 2)]))

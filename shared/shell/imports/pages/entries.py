@@ -29,6 +29,7 @@ class RangeEntry(NamedTuple):
     last: int
     control_number: str
     line: int
+    seq: int
 
 
 class PageEntry(NamedTuple):
@@ -48,11 +49,18 @@ class PageEntry(NamedTuple):
 
 
 def format_row(row: PageRow, rank: int) -> list[str]:
-    """Return the lines of a row by its keys; of rows with one key, that with the lowest rank comes first."""
-    text = json.dumps(row)
-    lines = [f"{escape(row.control_number)}{_E}{BY_NUMBER}{_E}{rank:06d}{_E}{text}"]
+    """Return the lines of a row by its keys; of rows with one key, that with the lowest rank comes first.
+
+    By control number, that comes first whose range begins with it; another range is known by its own begin only.
+    """
+    text, begins = json.dumps(row), row.bates_begin == row.control_number
+    lines: list[str] = []
+    if begins or not row.seq:
+        lines.append(
+            f"{escape(row.control_number)}{_E}{BY_NUMBER}{_E}{rank:06d}{int(not begins)}{row.seq:06d}{_E}{text}"
+        )
     if row.bates_begin:
-        lines.append(f"{escape(row.bates_begin)}{_E}{BY_BEGIN}{_E}{rank:06d}{_E}{text}")
+        lines.append(f"{escape(row.bates_begin)}{_E}{BY_BEGIN}{_E}{rank:06d}{row.seq:06d}{_E}{text}")
     return lines
 
 
@@ -74,7 +82,7 @@ def parse_document(rest: str) -> tuple[bool, DocumentPages]:
 
 def format_range(row: PageRow, stated: BatesRange) -> str:
     """Return the line of a stated range by its first number."""
-    values = json.dumps((stated.last, row.control_number, row.line))
+    values = json.dumps((stated.last, row.control_number, row.line, row.seq))
     return f"{_format_place(stated)}{_E}{RANGE}{_E}{values}"
 
 
@@ -100,15 +108,19 @@ def parse_entry(text: str) -> tuple[str, RangeEntry | PageEntry]:
     return f"{suffix}{_E}{prefix}", RangeEntry(*found) if kind == RANGE else PageEntry(*found)
 
 
-def format_missing(stated: Stated, numbers: BatesRange, first: int, last: int, *, is_own: bool) -> str:
-    """Return the line of numbers without a page, by the row that states them."""
+def format_missing(stated: Stated, seq: int, numbers: BatesRange, first: int, last: int, *, is_own: bool) -> str:
+    """Return the line of numbers without a page, by the row and its range that state them."""
     values = json.dumps((last, is_own, stated, numbers))
-    return f"{escape(stated.control_number)}{_E}{_LENGTHS[len(str(first))]}{first}{_E}{MISSING}{_E}{values}"
+    return f"{_format_row(stated.control_number, seq, first)}{_E}{MISSING}{_E}{values}"
 
 
-def format_elsewhere(control_number: str, number: int) -> str:
-    """Return the line of a page that is under another document, by the row that has its number."""
-    return f"{escape(control_number)}{_E}{_LENGTHS[len(str(number))]}{number}{_E}{ELSEWHERE}{_E}"
+def format_elsewhere(other: RangeEntry, number: int) -> str:
+    """Return the line of a page that is under another document, by the row and its range that have its number."""
+    return f"{_format_row(other.control_number, other.seq, number)}{_E}{ELSEWHERE}{_E}"
+
+
+def _format_row(control_number: str, seq: int, number: int) -> str:
+    return f"{escape(control_number)}{_E}{seq:06d}{_E}{_LENGTHS[len(str(number))]}{number}"
 
 
 class MissingEntry(NamedTuple):
@@ -121,14 +133,14 @@ class MissingEntry(NamedTuple):
     numbers: BatesRange | None = None
 
 
-def parse_missing(text: str) -> tuple[str, MissingEntry]:
-    """Return the control number and the entry of a line by row."""
-    number, first, kind, values = text.split(_E)
+def parse_missing(text: str) -> tuple[tuple[str, str], MissingEntry]:
+    """Return the control number with the number of the range, and the entry of a line by row."""
+    number, seq, first, kind, values = text.split(_E)
     at = int(first[1:])
     if kind == ELSEWHERE:
-        return unescape(number), MissingEntry(at, at)
+        return (unescape(number), seq), MissingEntry(at, at)
     last, is_own, stated, numbers = json.loads(values)
-    return unescape(number), MissingEntry(at, last, is_own, Stated(*stated), BatesRange(*numbers))
+    return (unescape(number), seq), MissingEntry(at, last, is_own, Stated(*stated), BatesRange(*numbers))
 
 
 _LENGTHS = tuple(chr(48 + length) for length in range(256))

@@ -51,7 +51,9 @@ class PageMerge:
         self._keys, self._numbers, self._missing, self._found = (
             ExternalSort(folder, name, max_lines) for name in names
         )
-        self._has_rows = self._by_page = self._lists_pages = False
+        self._has_rows = self._lists_pages = False
+        # The pairs of columns whose ranges number pages.
+        self._by_page = set[int]()
 
     def add_rows(self, packed: bytes, rank: int) -> None:
         """Add the rows of a chunk; of rows with one control number, that with the lowest rank counts."""
@@ -59,7 +61,7 @@ class PageMerge:
         self._has_rows = self._has_rows or bool(rows)
         self._keys.add([line for row in rows for line in format_row(row, rank)])
         ranges = [(row, read_stated_range(row)) for row in rows]
-        self._by_page = self._by_page or any(stated and stated.last > stated.first for _, stated in ranges)
+        self._by_page |= {row.seq for row, stated in ranges if stated and stated.last > stated.first}
         self._numbers.add([format_range(row, stated) for row, stated in ranges if stated])
 
     def add_documents(self, packed: bytes, *, is_own: bool) -> None:
@@ -115,7 +117,7 @@ class PageMerge:
     def _compare(self, row: PageRow | None, is_own: bool, document: DocumentPages) -> Iterator[PageFinding]:
         if self._lists_pages and document.is_by_page:
             document = document._replace(pages=document.pages or 1, is_one_file=False)
-        found = compare_pages(row, document, by_page=self._by_page)
+        found = compare_pages(row, document, by_page=(row.seq if row else 0) in self._by_page)
         if is_own:
             yield from found.findings
         owner = (row.control_number, document.key, document.line, _describe_range(row)) if row else ()
@@ -140,7 +142,7 @@ class PageMerge:
     ) -> None:
         ends = (row.bates_begin, row.bates_end)
         stated = Stated(row.line, row.control_number, *ends, document.line, document.pages or 0)
-        self._missing.add([format_missing(stated, numbers, *each, is_own=is_own) for each in missing])
+        self._missing.add([format_missing(stated, row.seq, numbers, *each, is_own=is_own) for each in missing])
 
     def _list_missing(self) -> Iterator[PageFinding]:
         """Yield a finding for each row with numbers that no document has a page for."""
@@ -173,7 +175,12 @@ def _add_row(rows: list[PageRow], row: PageRow, column: str) -> None:
 
 
 def _choose_row(rows: Sequence[PageRow], column: str) -> PageRow | None:
-    """Return the row of a key; None if there is none, or if several documents have the begin Bates number."""
+    """Return the row of a key; None if there is none, or if several documents have the begin Bates number.
+
+    A range of the fields counts more than another one.
+    """
+    if column == BY_BEGIN and len(rows) > 1:
+        rows = [row for row in rows if not row.seq]
     return rows[0] if rows and (column == BY_NUMBER or len(rows) == 1) else None
 
 

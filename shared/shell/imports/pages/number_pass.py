@@ -61,7 +61,7 @@ class NumberPass:
         others = (each for each in self._furthest if each.last >= page.number and each.control_number != page.owner)
         other = next(others, None)
         if other is not None:
-            self._missing.add([format_elsewhere(other.control_number, page.number)])
+            self._missing.add([format_elsewhere(other, page.number)])
         if self._group and self._group.has_next(page, other):
             self._group.last = page
             return

@@ -1,13 +1,17 @@
 """Reconcile pages again whose data file was retried after the images were imported.
 
-Guaranteed: in the transaction that ends the data file's import again, the imports of images that were compared with an
-earlier generation of it are completed again, as after a retry without chunks: they run in a generation of their own,
-their findings are replaced, and their reports are written anew. The message is sent before the commit, while the rows
+Guaranteed: in the transaction that ends the data file's import again, the imports of images that were compared with it
+before are completed again, as after a retry without chunks: they run in a generation of their own, their findings are
+replaced, and their reports are written anew. The message is sent before the commit, while the rows
 of the imports are locked, which the receiver requests first. Rows of imports are locked in the order of
-`shell.imports.state.dependents`: the import, then those that come after it.
+`shell.imports.state.dependents`: the import, then those that were compared with it, which come after it or are error
+files of its volume.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
@@ -20,12 +24,17 @@ from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.work.messages import CompletionMessage
 
-_COMPLETED_AFTER = text(
-    "SELECT i.id, i.generation, i.tenant_id, i.phase, r.compared FROM imports AS i "
-    "STRAIGHT_JOIN page_reconciliations AS r ON r.import_id = i.id WHERE i.after_import_id = :import_id "
-    "AND i.kind = 'images' AND i.status IN ('completed', 'completed_with_rejections', 'checked') "
-    "ORDER BY i.id FOR UPDATE"
+_OF_VOLUME = text(
+    "SELECT i.id FROM imports AS data STRAIGHT_JOIN imports AS i ON i.volume_id = data.volume_id "
+    "AND i.tenant_id = data.tenant_id AND i.case_id = data.case_id "
+    "WHERE data.id = :import_id AND data.kind = 'rows' AND i.kind = 'images' ORDER BY i.id"
 )
+# By primary keys: a scan would wait for other imports of the volume that end.
+_COMPLETED = text(
+    "SELECT i.id, i.generation, i.tenant_id, i.phase, r.compared FROM imports AS i FORCE INDEX (PRIMARY) "
+    "STRAIGHT_JOIN page_reconciliations AS r ON r.import_id = i.id WHERE i.id IN :ids "
+    "AND i.status IN ('completed', 'completed_with_rejections', 'checked') ORDER BY i.id FOR UPDATE"
+).bindparams(bindparam("ids", expanding=True))
 _REOPEN = text(
     "UPDATE imports SET status = CASE phase WHEN 'check' THEN 'checking' ELSE 'running' END, "
     "generation = generation + 1, chunks_left = 0, started_at = NOW(6), finished_at = NULL WHERE id IN :ids"
@@ -37,17 +46,13 @@ _REOPEN_CHECKS = text(
 
 
 def reopen_images(transaction: Session, import_id: int, generation: int) -> None:
-    """Have imports of images completed again that were compared with an earlier generation of this import.
+    """Have imports of images completed again that were compared with this import before its end.
 
-    The caller ends this import in `generation`, and holds its lock. Raises QueueUnavailableError if the queue does not
+    The caller ends this import in `generation`, and holds its lock: what was compared with this generation was compared
+    with a part of it. Raises QueueUnavailableError if the queue does not
     take a request; the caller must then roll back.
     """
-    found = transaction.execute(_COMPLETED_AFTER, {"import_id": import_id}).all()
-    stale = [
-        row
-        for row in found
-        if any(each.import_id == import_id and each.generation < generation for each in read_sources(row.compared))
-    ]
+    stale = _find_stale(transaction, import_id, generation)
     if not stale:
         return
     transaction.execute(_REOPEN, {"ids": [row.id for row in stale]})
@@ -58,3 +63,14 @@ def reopen_images(transaction: Session, import_id: int, generation: int) -> None
         append_events(transaction, [import_retried(row.id, row.tenant_id, row.generation + 1, 0)])
         request = CompletionMessage(row.id, row.generation + 1)
         send_messages(settings().import_completions_queue_url, [request], tenant_id=row.tenant_id)
+
+
+def _find_stale(transaction: Session, import_id: int, generation: int) -> Sequence[Any]:
+    """Lock the imports of images of the volume that have ended; return those that were compared with this import."""
+    ids = transaction.scalars(_OF_VOLUME, {"import_id": import_id}).all()
+    found = transaction.execute(_COMPLETED, {"ids": ids}).all() if ids else []
+    return [
+        row
+        for row in found
+        if any(each.import_id == import_id and each.generation <= generation for each in read_sources(row.compared))
+    ]

@@ -1,8 +1,9 @@
 """Find the imports whose pages are compared, and read their facts.
 
 An image load file is compared with the data file that its import comes after. One that comes after none, such as the
-error file of another one, is compared with all data files of its volume that were imported, the newest first. Image
-load files that were imported before it for the same data file take part: their pages are not missing.
+error file of another one, is compared with all data files of its volume that were imported, the newest first; one that
+runs has it compared again when it ends (`reopening`). Image load files that were imported before it for the same data
+file take part: their pages are not missing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _ONE = text(
 )
 _OF_VOLUME = text(
     "SELECT id, generation, kind FROM imports WHERE volume_id = :volume_id AND tenant_id = :tenant_id "  # noqa: S608
-    f"AND case_id = :case_id AND kind = 'rows' AND phase = 'import' AND {_ENDED} ORDER BY id DESC"
+    f"AND case_id = :case_id AND kind = 'rows' AND phase = 'import' AND ({_ENDED} OR status = 'running') "
+    "ORDER BY id DESC"
 )
 _BESIDE = text(
     "SELECT id, generation, kind FROM imports WHERE after_import_id = :after AND tenant_id = :tenant_id "  # noqa: S608
