@@ -18,6 +18,10 @@ from core.load_file.list_values import ListSigns
 from core.load_file.native_hashes import find_hash_columns
 from core.load_mode import LoadMode
 
+# Before the stored encoding. Earlier versions would ignore members that they do not know, and import other values; they
+# find no such encoding and fail, while what they show of a layout stays the same (D251).
+_READER = "2:"
+
 
 @dataclass(frozen=True)
 class DateColumn:
@@ -86,14 +90,15 @@ class Layout:
     any_number: bool = False
 
     def to_json(self) -> str:
-        """Return the layout as JSON text for `from_json`."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        """Return the layout as JSON text for `from_json`, by which earlier versions can read no chunk."""
+        return json.dumps({**asdict(self), "encoding": _READER + self.encoding}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Layout:
         """Return the layout that `to_json` wrote in this version or another one, without what is unknown here."""
         values = _select_known(cls, json.loads(text))
         values["grammar"] = Grammar(**_select_known(Grammar, values["grammar"]))
+        values["encoding"] = values["encoding"].removeprefix(_READER)
         # The layouts of files that an earlier version split have neither `has_header` nor `reasons`.
         values.setdefault("has_header", values["body_line"] > 1)
         for name in ("names", "fields", "reasons", "earlier_fields"):

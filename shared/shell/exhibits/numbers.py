@@ -18,7 +18,7 @@ from core.bates_numbers import BatesNumber, list_windows, read_span
 from shell.db.bulk_insert import insert_missing
 from shell.tables.exhibits import Exhibits
 from shell.tables.production_numbers import ProductionNumbers
-from shell.utils.db_helpers import count_changed_rows, force_index, is_in
+from shell.utils.db_helpers import force_index, is_in
 
 _KEY = ("exhibit_id", "import_id", "production_id", "seq")
 _COLUMNS = (
@@ -30,7 +30,7 @@ _DELETE = text(
     "AND exhibit_id NOT IN :kept"
 ).bindparams(bindparam("kept", expanding=True))
 _HAS_CLAIMS = text("SELECT 1 FROM production_numbers WHERE case_id = :case_id LIMIT 1")
-# A prefix of a production is ASCII, and does not end in a digit.
+# A prefix of a production is ASCII, and does not end in a digit. What is there stays as it is.
 _CLAIM_PRODUCED = text("""
     INSERT INTO production_numbers (exhibit_id, import_id, production_id, seq, case_id, line_no, prefix, level,
       first_number, last_number, bates_begin, bates_end)
@@ -39,7 +39,9 @@ _CLAIM_PRODUCED = text("""
       d.first_number, d.last_number, CONCAT(p.prefix, LPAD(d.first_number, p.digits, '0')),
       CONCAT(p.prefix, LPAD(d.last_number, p.digits, '0'))
     FROM production_documents AS d JOIN productions AS p ON p.id = d.production_id
+    JOIN exhibits AS e ON e.id = d.exhibit_id
     WHERE d.production_id = :production_id AND d.status = 'produced' ORDER BY d.exhibit_id
+    ON DUPLICATE KEY UPDATE exhibit_id = production_numbers.exhibit_id
 """)
 _PAGE_OF_CASE = text("""
     SELECT e.control_number, n.bates_begin, n.bates_end
@@ -79,9 +81,12 @@ def write_claims(transaction: Session, case_id: int, claims: Iterable[NewClaim])
         insert_missing(transaction, ProductionNumbers.__tablename__, _COLUMNS, rows, key=len(_KEY))
 
 
-def claim_produced(transaction: Session, production_id: int) -> int:
-    """Insert the numbers of a production's documents, in the transaction that confirms it; return how many."""
-    return count_changed_rows(transaction.execute(_CLAIM_PRODUCED, {"production_id": production_id}))
+def claim_produced(transaction: Session, production_id: int) -> None:
+    """Insert the numbers of a production's produced documents that are missing: in the transaction that confirms it.
+
+    A later transaction may do it for what an earlier version confirmed.
+    """
+    transaction.execute(_CLAIM_PRODUCED, {"production_id": production_id})
 
 
 def delete_claims(

@@ -17,6 +17,7 @@ from sqlalchemy import bindparam, text
 from shell.db.session import session
 from shell.deadline import seconds_left
 from shell.imports.upload_expiry import expire_uploads
+from shell.maintenance.unclaimed_numbers import claim_unclaimed
 from shell.observability import emit_counts, logger
 from shell.outbox.relay import report_backlog
 from shell.settings import settings
@@ -76,7 +77,8 @@ class BatchResult(NamedTuple):
 def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
     """Delete expired rows and uploads; return how many, by kind. While events wait, have the relay run, too.
 
-    Volumes that were deleted within the last day are looked at again, once the URLs of their uploads have expired.
+    Volumes that were deleted within the last day are looked at again, once the URLs of their uploads have expired. The
+    numbers of productions that an earlier version confirmed are claimed.
 
     Raises QueueUnavailableError if that cannot be requested.
     """
@@ -88,6 +90,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
         "awaited_uploads": _run_batches(_expire_uploads),
     }
     _look_at_deleted_volumes()
+    claim_unclaimed()
     logger.info("purged", extra=removed)
     # Both wakes of an event are lost if SQS is away when it is written; without another event none would follow.
     report_backlog()

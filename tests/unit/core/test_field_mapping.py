@@ -12,7 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import FileRefusedError
+from core.image_load_file.lines import split_texts
 from core.imports.column_report import describe_columns
+from core.load_file.chunk_reader import read_chunk
+from core.load_file.encoding import SUPPORTED
 from core.load_file.field_mapping import explain_columns, map_columns
 from core.load_file.given_columns import name_columns
 from core.load_file.grammar import Grammar
@@ -84,6 +87,36 @@ def test_a_layout_of_a_later_version_is_read_without_what_is_unknown_here() -> N
     later = json.dumps({**values, "later": 1, "grammar": {**values["grammar"], "later": 1}})
     assert Layout.from_json(later) == layout
     assert describe_columns(Layout.from_json(later)) == []
+
+
+@pytest.mark.parametrize("encoding", SUPPORTED)
+@pytest.mark.parametrize("cr_ends", [False, True])
+def test_an_earlier_version_shows_a_layout_and_reads_no_chunk_by_it(encoding: str, cr_ends: bool) -> None:
+    names = ("ID", "Title")
+    grammar = Grammar(",", None, 2, cr_ends=cr_ends)
+    layout = Layout(
+        encoding,
+        grammar,
+        None,
+        names,
+        ("control_number", "title"),
+        "MDY",
+        0,
+        1,
+        date_rules=2,
+        reasons=("synonym", "synonym"),
+    )
+    stored = json.loads(layout.to_json())
+    # As earlier versions did: they take what they know as it is stored.
+    known = {name: stored[name] for name in stored if name not in ("grammar", "load_mode", "files", "date_rules")}
+    earlier = Layout(**known, grammar=Grammar(**stored["grammar"]))
+    assert describe_columns(earlier) == describe_columns(layout)
+    with pytest.raises(LookupError):
+        list(read_chunk("1,a\n".encode(encoding), earlier, 1, 0))
+    with pytest.raises(LookupError):
+        split_texts("1,a\n".encode(encoding), earlier.encoding)
+    assert Layout.from_json(json.dumps(stored)) == layout
+    assert Layout.from_json(json.dumps({**stored, "encoding": encoding})) == layout, "as they stored it"
 
 
 def test_a_column_that_is_said_to_be_a_property_looks_like_nothing() -> None:
