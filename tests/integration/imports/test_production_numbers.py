@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -15,13 +14,11 @@ from core.contracts.queries import ExhibitQuery
 from shell.exhibits.commands import patch_exhibit
 from shell.exhibits.queries import get_exhibit, list_exhibits
 from shell.imports.checks.commands import run_import
-from shell.productions.steps import PRODUCTION, reserve
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import committed, run_chunks
 from tests.support.application.driver import World, call, request_messages
 from tests.support.database.application_user import administrator_engine
 from tests.support.imports.image_load_files import opt, page_counts, results
-from tests.support.productions.runs import ask, cancel, execute, put_documents, status_of
 from tests.support.undo.runs import CALLER, undo
 
 FIRST = b"Control Number,Begin Bates,End Bates,Title\r\nA-1,SM001,SM003,one\r\nA-2,SM004,SM004,two\r\n"
@@ -275,31 +272,6 @@ def test_a_check_sees_every_claim_of_the_case(world: World) -> None:
     ]
 
 
-def test_a_confirmed_production_claims_its_numbers(world: World) -> None:
-    first, second = put_documents(world, ["A-1", "A-2"])
-    production = ask(exhibitIds=[first, second])
-    execute(production)
-    assert status_of(world, production) == "confirmed"
-    assert claims(world) == [
-        ("A-1", 0, production, 0, 0, "ACME0000001", "ACME0000001", None),
-        ("A-2", 0, production, 0, 0, "ACME0000002", "ACME0000002", None),
-    ]
-    assert found("ACME2") == ["A-2"]
-    images = world.run(opt(("ACME0000002", 2)), name="images.opt")
-    assert results(world, images) == ("completed", 1, 1, 0, 0, 0)
-
-
-def test_void_numbers_are_not_claimed(world: World) -> None:
-    put_documents(world, ["A-1"])
-    production = ask()
-    reserve({PRODUCTION: production})
-    cancel(production)
-    execute(production)
-    assert status_of(world, production) == "cancelled"
-    assert found("ACME1") == []
-    assert claims(world) == []
-
-
 def test_a_document_that_an_undo_keeps_has_its_numbers(world: World, chunk_rows: Chunks) -> None:
     chunk_rows(1)
     first = world.run(TWO.replace(b"A-2,SM004,SM004,,,", b"A-2,SM004,SM004,DOE0104,,"))
@@ -310,18 +282,3 @@ def test_a_document_that_an_undo_keeps_has_its_numbers(world: World, chunk_rows:
     committed(patch_exhibit, CALLER, exhibit_id, frozenset({1}), ExhibitChange.model_validate({"title": "edited"}))
     undo(world, first)
     assert claims(world) == before[:1]
-
-
-def test_a_migration_claims_what_was_produced_before(world: World) -> None:
-    put_documents(world, ["A-1", "A-2", "A-3"])
-    execute(ask())
-    reserve({PRODUCTION: ask(prefix="OTHER")})
-    confirmed = claims(world)
-    migration = import_module("shell.migrations.versions.0032_production_numbers")
-    with administrator_engine().connect() as connection:
-        connection.exec_driver_sql("DELETE FROM production_numbers")
-        for _ in range(2):
-            migration.fill(connection, most=2)
-        connection.commit()
-    assert claims(world) == confirmed
-    assert len(confirmed) == 3
