@@ -88,7 +88,8 @@ class Case:
         """The documents as their own columns describe them."""
         claims = [tuple(row) for row in self.world.query("SELECT exhibit_id, bates_begin FROM production_numbers")]
         rows = self.world.query(_DOCUMENTS)
-        return [Doc(*row[:6], claims=tuple(number for i, number in claims if i == row[0])) for row in rows]
+        earlier = (tuple(number for i, number in claims if i == row[0]) for row in rows)
+        return [Doc(*row)._replace(claims=each) for row, each in zip(rows, earlier, strict=True)]
 
     def take(self, step: Any) -> None:
         """Import a file, edit a document or undo an import."""
