@@ -28,7 +28,7 @@ core.load_file: core core.cells core.dates core.texts
 core.explanations: core
 core.image_load_file: core core.load_file
 core.families: core core.cells core.load_file
-core.imports: core core.dates core.load_file core.texts
+core.imports: core core.cells core.dates core.load_file core.texts
 core.productions: core core.load_file
 core.checks: core core.cells core.load_file core.families core.productions
 core.volumes: core core.load_file core.checks
