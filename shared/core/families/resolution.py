@@ -3,7 +3,7 @@
 Guaranteed: the same documents and statements give the same parent, in whatever order they were stored. A document is
 never its own parent. A parent that the exhibit's own column states comes first; then what rows state, in the order of
 `FamilyKind`. Of several documents with a key, one of the file that states it comes first, then one whose begin Bates
-number it is, then the first by import and line.
+number it is, then one whose control number it is, then the first by import and line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from core.families.kinds import FamilyKind
 
 
 class Document(NamedTuple):
-    """A document of a case as families see it; `parent` is what its own column states."""
+    """A document of a case as families see it; `parent` is what its own column states.
+
+    `claims` are the first numbers of other Bates ranges that it was delivered under.
+    """
 
     id: int
     control_number: str
@@ -24,11 +27,17 @@ class Document(NamedTuple):
     parent: str | None
     import_id: int
     line_no: int
+    claims: tuple[str, ...] = ()
+
+    @property
+    def own_numbers(self) -> tuple[str, ...]:
+        """The numbers of the document's own columns."""
+        return tuple(dict.fromkeys(filter(None, (self.control_number, self.bates_begin))))
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The numbers by which statements name the document."""
-        return tuple(dict.fromkeys(filter(None, (self.control_number, self.bates_begin))))
+        """The numbers by which statements name the document, first its own ones."""
+        return tuple(dict.fromkeys((*self.own_numbers, *self.claims)))
 
 
 class Statement(NamedTuple):
@@ -58,7 +67,7 @@ class Parent(NamedTuple):
 class Candidates:
     """What the statements of some documents can mean.
 
-    `by_number` are documents by control number, and by begin Bates number at least the first of each import;
+    `by_number` are documents by control number, and by begin Bates number and claim at least the first of each import;
     `first_of_group` is the first member of a group in the file of an import; `listed_by` are the documents that list a
     number as an attachment, each with its statement.
     """
@@ -118,7 +127,7 @@ def resolve(document: Document, statements: Sequence[Statement], candidates: Can
 def _find_head(document: Document, statement: Statement, candidates: Candidates) -> Document | None:
     """Return the document that a statement names; None if that is the document itself, or there is none."""
     key, import_id = statement.key, statement.import_id
-    if key is None or key in document.numbers:
+    if key is None or key in document.own_numbers:
         return None
     found = choose_document(candidates.by_number.get(key, ()), key, import_id)
     if found is None and statement.kind is FamilyKind.GROUP and statement.key_hash and import_id is not None:
@@ -129,22 +138,29 @@ def _find_head(document: Document, statement: Statement, candidates: Candidates)
 def choose_document(documents: Iterable[Document], key: str, import_id: int | None) -> Document | None:
     """Return the document that a key means in a statement of an import; None if there is none."""
 
-    def rank(each: Document) -> tuple[bool, bool, int, int]:
-        return each.import_id != import_id, each.bates_begin != key, each.import_id, each.line_no
+    def rank(each: Document) -> tuple[bool, bool, bool, int, int]:
+        is_other, is_claim = each.import_id != import_id, key not in each.own_numbers
+        return is_other, is_claim, each.bates_begin != key, each.import_id, each.line_no
 
     return min((each for each in documents if key in each.numbers), key=rank, default=None)
 
 
 def _find_lister(document: Document, explicit: Statement | None, candidates: Candidates) -> Parent | None:
-    """Return the first document that lists this one, by a statement later than the document's own column."""
+    """Return the first document that lists this one, by a statement later than the document's own column.
+
+    One that lists a number of the document's own columns comes before one that lists a claim.
+    """
     after = explicit.id if explicit else 0
     listing = [
-        (statement.import_id != document.import_id, statement.import_id or 0, statement.line_no or 0, each, statement)
+        (
+            *(number not in document.own_numbers, statement.import_id != document.import_id),
+            *(statement.import_id or 0, statement.line_no or 0, each, statement),
+        )
         for number in document.numbers
         for statement, each in candidates.listed_by.get(number, ())
         if statement.id > after and each.id != document.id
     ]
     if not listing:
         return None
-    *_, lister, statement = min(listing, key=lambda each: each[:3])
+    *_, lister, statement = min(listing, key=lambda each: each[:4])
     return Parent(lister.control_number, FamilyKind.MEMBERS, statement.import_id)

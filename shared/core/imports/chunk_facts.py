@@ -10,6 +10,7 @@ from core.imports import column_facts
 from core.imports.check_updates import Updates
 from core.imports.column_facts import ColumnFacts
 
+CLAIM = "claim"
 _LENGTH_BYTES = 4
 
 
@@ -23,7 +24,10 @@ class Occurrence(NamedTuple):
 
 
 class FamilyReference(NamedTuple):
-    """A document that a row names as one of its family: the kind of the statement, the number, and the line."""
+    """A document that a row names as one of its family: the kind of the statement, the number, and the line.
+
+    Of the kind CLAIM, the number is one that the row's own document claims.
+    """
 
     kind: str
     key: str

@@ -16,11 +16,13 @@ from sqlalchemy.orm import Session
 from core.families.kinds import FamilyKind, hash_key
 from core.families.resolution import Candidates, Document, Parent, Statement, resolve, select_current
 from shell.db.sql_literals import execute_literal, format_match
+from shell.families.claims import add_claims, find_claimed
 from shell.families.store import MAX_KEY_CHARACTERS
 
 BATCH = 2_000
 _DOCUMENT = "e.id, e.control_number, e.bates_begin, e.parent_control_number, e.import_id, e.line_no"
 _STATEMENT = "s.id, s.exhibit_id, s.kind, s.key_text, s.key_hash, s.import_id, s.line_no"
+_CLAIMS = "production_numbers AS n FORCE INDEX (ix_production_numbers_begin)"
 _HAS_STATEMENTS = text("SELECT 1 FROM family_statements WHERE case_id = :case_id LIMIT 1")
 # Statements of a list that the same document has replaced by another one do not count.
 _IS_LAST_LIST = """NOT EXISTS (
@@ -57,16 +59,17 @@ def read_documents(reading: Session, case_id: int, column: str, values: Collecti
         rows = _select(
             reading, _DOCUMENT, f"{source} WHERE e.case_id = {case_id} AND {format_match(f'e.{column}', batch)}"
         )
-        yield from (each for each in map(Document._make, rows) if each[position] in wanted)
+        yield from (each for each in (Document(*row) for row in rows) if each[position] in wanted)
 
 
 def find_existing(reading: Session, case_id: int, keys: Collection[str]) -> set[str]:
-    """Return those of the keys that are the control number or begin Bates number of a document of the case."""
+    """Return those of the keys that are the control number, begin Bates number or a claim of a document of the case."""
     found = {each.control_number for each in read_documents(reading, case_id, "control_number", keys)}
     for batch in _batches(sorted(set(keys) - found)):
         source = "exhibits AS e FORCE INDEX (ix_exhibits_bates)"
         where = f"e.case_id = {case_id} AND {format_match('e.bates_begin', batch)}"
         found.update(row[0] for row in _select(reading, "DISTINCT e.bates_begin", f"{source} WHERE {where}"))
+    found |= find_claimed(reading, case_id, set(keys) - found)
     return found.intersection(keys)
 
 
@@ -74,7 +77,7 @@ def find_parents(reading: Session, case_id: int, documents: Sequence[Document]) 
     """Return the parent of each document that has one, by the id of the document."""
     found: dict[int, Parent] = {}
     for batch in _batches(documents):
-        found.update(_find_parents(reading, case_id, batch))
+        found.update(_find_parents(reading, case_id, add_claims(reading, batch)))
     return found
 
 
@@ -112,7 +115,7 @@ def read_statements(
 
 
 def _read_by_number(reading: Session, case_id: int, keys: Collection[str]) -> dict[str, list[Document]]:
-    """Return documents by control number, and by begin Bates number the first of each import."""
+    """Return documents by control number, and by begin Bates number and by claim the first of each import."""
     found: dict[str, list[Document]] = {}
     for each in read_documents(reading, case_id, "control_number", keys):
         found.setdefault(each.control_number, []).append(each)
@@ -123,9 +126,30 @@ def _read_by_number(reading: Session, case_id: int, keys: Collection[str]) -> di
         )
         joined = f"{firsts} STRAIGHT_JOIN exhibits AS e FORCE INDEX (ix_exhibits_import)"
         on = f"ON e.import_id = f.import_id AND e.line_no = f.line_no AND e.case_id = {case_id}"
-        for each in map(Document._make, _select(reading, _DOCUMENT, f"{joined} {on}")):
+        for each in (Document(*row) for row in _select(reading, _DOCUMENT, f"{joined} {on}")):
             found.setdefault(str(each.bates_begin), []).append(each)
+        for number, *document in _select(reading, f"f.number, {_DOCUMENT}", _format_first_claimants(case_id, batch)):
+            found.setdefault(number, []).append(Document(*document)._replace(claims=(number,)))
     return found
+
+
+def _format_first_claimants(case_id: int, numbers: Sequence[str]) -> str:
+    firsts = (
+        "(SELECT n.bates_begin AS number, x.import_id, MIN(x.line_no) AS line_no "  # noqa: S608
+        f"FROM {_CLAIMS} STRAIGHT_JOIN exhibits AS x FORCE INDEX (PRIMARY) ON x.id = n.exhibit_id "
+        f"WHERE n.case_id = {case_id} AND {format_match('n.bates_begin', numbers)} "
+        "GROUP BY n.bates_begin, x.import_id) AS f"
+    )
+    joined = f"{firsts} STRAIGHT_JOIN exhibits AS e FORCE INDEX (ix_exhibits_import)"
+    return f"{joined} ON e.import_id = f.import_id AND e.line_no = f.line_no AND e.case_id = {case_id}"
+
+
+def _read_claimants(reading: Session, case_id: int, numbers: Collection[str]) -> Iterator[Document]:
+    """Yield every document that claims one of the numbers."""
+    for batch in _batches(sorted(numbers)):
+        joined = f"{_CLAIMS} STRAIGHT_JOIN exhibits AS e FORCE INDEX (PRIMARY) ON e.id = n.exhibit_id"
+        where = f"n.case_id = {case_id} AND {format_match('n.bates_begin', batch)} AND e.case_id = {case_id}"
+        yield from (Document(*row) for row in _select(reading, _DOCUMENT, f"{joined} WHERE {where}"))
 
 
 def _read_first_of_groups(
@@ -161,7 +185,7 @@ def _read_lists(
     found: dict[str, list[tuple[Statement, Document]]] = {}
     for row in _select_by_key(reading, case_id, numbers, FamilyKind.MEMBERS, f" AND {_IS_LAST_LIST}"):
         statement = _build_statement(row[:7])
-        found.setdefault(str(statement.key), []).append((statement, Document._make(row[7:])))
+        found.setdefault(str(statement.key), []).append((statement, Document(*row[7:])))
     return found
 
 
@@ -182,7 +206,7 @@ def find_children(reading: Session, case_id: int, parents: Sequence[Document]) -
     """Return the documents of the case whose parent is one of these, each with its parent."""
     found: list[tuple[Document, Parent]] = []
     for batch in _batches(parents):
-        candidates = {each.id: each for each in _list_candidates(reading, case_id, batch)}
+        candidates = {each.id: each for each in _list_candidates(reading, case_id, add_claims(reading, batch))}
         numbers = {each.control_number for each in batch}
         chosen = find_parents(reading, case_id, list(candidates.values()))
         found += [(candidates[each], parent) for each, parent in chosen.items() if parent.control_number in numbers]
@@ -197,11 +221,12 @@ def _list_candidates(reading: Session, case_id: int, parents: Sequence[Document]
     groups = _flatten(read_statements(reading, case_id, ids).values())
     keys = {str(each.key) for each in groups if each.kind is FamilyKind.GROUP and each.key is not None}
     named = {*_flatten(each.numbers for each in parents), *keys}
-    yield from (Document._make(row[7:]) for row in _select_by_key(reading, case_id, named, FamilyKind.BEGIN))
+    yield from (Document(*row[7:]) for row in _select_by_key(reading, case_id, named, FamilyKind.BEGIN))
     lists = _flatten(read_statements(reading, case_id, ids, lists=True).values())
     listed = {each.key for each in lists if each.key is not None}
     yield from read_documents(reading, case_id, "control_number", listed)
     yield from read_documents(reading, case_id, "bates_begin", listed)
+    yield from _read_claimants(reading, case_id, listed)
 
 
 def _build_statement(row: Any) -> Statement:

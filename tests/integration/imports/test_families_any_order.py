@@ -1,7 +1,8 @@
 """Parents are those of a dictionary reference, whatever files state, in whatever order chunks and imports come.
 
 Files have documents without families and with each kind of statement, values that name nothing, several documents with
-one Bates number, and few numbers, so that everything names everything. Overlays, edits and undos come between them.
+one Bates number, now or before, and few numbers, so that everything names everything. Overlays, edits and undos come
+between them.
 `FAMILY_SCRIPTS=500` sets the number of scripts.
 """
 
@@ -85,7 +86,9 @@ class Case:
 
     def documents(self) -> list[Doc]:
         """The documents as their own columns describe them."""
-        return [Doc(*row) for row in self.world.query(_DOCUMENTS)]
+        claims = [tuple(row) for row in self.world.query("SELECT exhibit_id, bates_begin FROM production_numbers")]
+        rows = self.world.query(_DOCUMENTS)
+        return [Doc(*row)._replace(claims=tuple(n for exhibit_id, n in claims if exhibit_id == row[0])) for row in rows]
 
     def take(self, step: Any) -> None:
         """Import a file, edit a document or undo an import."""

@@ -12,7 +12,7 @@ ORDER = ("begin", "range", "group")
 
 
 class Doc(NamedTuple):
-    """A document: its id, numbers, the parent of its own column, and its import and line."""
+    """A document: its id, numbers, the parent of its own column, its import and line, and earlier begins."""
 
     id: int
     number: str
@@ -20,6 +20,7 @@ class Doc(NamedTuple):
     parent: str | None
     import_id: int
     line: int
+    claims: tuple[str, ...] = ()
 
 
 class Said(NamedTuple):
@@ -74,9 +75,10 @@ def _find_head(doc: Doc, stated: Said, docs: Sequence[Doc], said: Sequence[Said]
     [key] = stated.keys
     if key in (doc.number, doc.bates):
         return None
-    found = [each for each in docs if key in (each.number, each.bates)]
+    found = [each for each in docs if key in (each.number, each.bates, *each.claims)]
     if found:
-        return _first(found, key, stated.import_id).number
+        first = _first(found, key, stated.import_id)
+        return None if first.id == doc.id else first.number
     if stated.kind == "group":
         by_id = {each.id: each for each in docs}
         members = [each for each in _list_current_groups(said) if each.keys == (key,)]
@@ -98,15 +100,20 @@ def _list_current_groups(said: Sequence[Said]) -> list[Said]:
 
 
 def _first(docs: Sequence[Doc], key: str, import_id: int) -> Doc:
-    return min(docs, key=lambda each: (each.import_id != import_id, each.bates != key, each.import_id, each.line))
+    def rank(each: Doc) -> tuple[bool, int, int, int]:
+        place = [each.bates, each.number, *each.claims].index(key)
+        return each.import_id != import_id, min(place, 2), each.import_id, each.line
+
+    return min(docs, key=rank)
 
 
 def _find_lister(doc: Doc, docs: Sequence[Doc], said: Sequence[Said], after: int) -> str | None:
     last = {each.doc: n for n, each in enumerate(said) if each.kind == "members"}
+    own = {doc.number, doc.bates}
     listing = [
-        (said[n].import_id != doc.import_id, said[n].import_id, said[n].line, lister.number)
+        (not own & {*said[n].keys}, said[n].import_id != doc.import_id, said[n].import_id, said[n].line, lister.number)
         for lister in docs
         for n in ([last[lister.id]] if lister.id in last else [])
-        if lister.id != doc.id and n > after and {doc.number, doc.bates} & {*said[n].keys}
+        if lister.id != doc.id and n > after and {*own, *doc.claims} & {*said[n].keys}
     ]
     return min(listing)[-1] if listing else None

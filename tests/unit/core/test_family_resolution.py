@@ -16,12 +16,17 @@ KEYS = ["R-0", "R-1", "R-2", "B-1", "B-2", *["17"] * 3, "X"]
 CASES = 3_000
 
 
+def draw_claims(draw: random.Random) -> tuple[str, ...]:
+    """Few documents claim numbers."""
+    return tuple(draw.sample(["B-1", "B-2", "R-1", "X"], draw.choice([0, 0, 1, 2])))
+
+
 def draw_case(seed: int) -> tuple[list[Doc], list[Said]]:
     """A few documents of three imports, and what was stated of them; an import states one thing of a kind of each."""
     draw = random.Random(seed)
     places = draw.sample([(import_id, line) for import_id in range(1, 4) for line in range(2, 8)], draw.randint(2, 5))
     docs = [
-        Doc(n, f"R-{n}", draw.choice([None, "B-1", "B-2"]), draw.choice([None, None, "R-1"]), *place)
+        Doc(n, f"R-{n}", draw.choice([None, "B-1", "B-2"]), draw.choice([None, None, "R-1"]), *place, draw_claims(draw))
         for n, place in enumerate(places)
     ]
     said: dict[tuple[int, str, int], Said] = {}

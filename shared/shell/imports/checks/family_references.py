@@ -1,7 +1,7 @@
 """Find what a file that is checked states about families and neither it nor the case can follow.
 
 Guaranteed: what the import after the check counts (`shell.imports.completing.unread_families`); memory does not grow
-with the file. Not guaranteed: that, for an overlay that moves the begin Bates number which a row names.
+with the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 from core.checks.facts import RowFacts
 from core.families.kinds import FamilyKind
 from core.families.unread import MAX_SAMPLES, KindCount, Listed
-from core.imports.chunk_facts import FamilyReference
+from core.imports.chunk_facts import CLAIM, FamilyReference
 
 KEYS_PER_LOOKUP = 2_000
 _SCHEMA = """
@@ -42,11 +42,13 @@ class FamilyReferences:
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
-    def add(self, rows: Iterable[RowFacts], references: Iterable[FamilyReference]) -> None:
-        """Add the rows of a chunk and what they name."""
+    def add(self, rows: Iterable[RowFacts], references: Sequence[FamilyReference]) -> None:
+        """Add the rows of a chunk, and what they name and claim."""
         numbers = ((_encode(number),) for row in rows for number in (row.control_number, row.bates_begin) if number)
         self._database.executemany(_ADD_DOCUMENTS, numbers)
-        named = ((each.kind, _encode(each.key), each.line_no) for each in references)
+        claimed = [(_encode(each.key),) for each in references if each.kind == CLAIM]
+        self._database.executemany(_ADD_DOCUMENTS, claimed)
+        named = ((each.kind, _encode(each.key), each.line_no) for each in references if each.kind != CLAIM)
         self._database.executemany(_ADD_NAMED, named)
 
     def count(self, find_existing: FindExisting) -> dict[FamilyKind, KindCount]:

@@ -20,7 +20,8 @@ from core.checks.findings import Finding
 from core.errors import ImportNotRunningError
 from core.exhibit_dates import DATE_FIELDS
 from core.families.kinds import FamilyKind
-from core.imports.chunk_facts import ChunkFacts, FamilyReference, pack_facts
+from core.families.statements import states_families
+from core.imports.chunk_facts import CLAIM, ChunkFacts, FamilyReference, pack_facts
 from core.load_file.layout import Layout
 from core.load_file.rows import RowError, ValueChange
 from core.statuses import ChunkStatus
@@ -29,6 +30,7 @@ from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.comparison import CaseComparison
 from shell.imports.chunks.family_rows import list_statements
 from shell.imports.chunks.file_links import count_named_files, write_counts
+from shell.imports.chunks.number_claims import list_claims
 from shell.imports.chunks.overlay_rows import compare_overlay
 from shell.imports.chunks.results import RowResults, list_occurrences
 from shell.imports.chunks.writer import WriteResult, find_result
@@ -93,13 +95,16 @@ def _list_facts(chunk_input: ChunkInput, results: RowResults) -> Iterator[RowFac
 
 
 def _list_families(transaction: Session, chunk_input: ChunkInput, results: RowResults) -> list[FamilyReference]:
-    """Return what the rows would state about families, as far as it names documents."""
+    """Return what the rows would state about families, as far as it names documents, and what these would claim."""
     statements = list_statements(transaction, chunk_input.import_record, chunk_input.layout, results)
-    return [
+    named = [
         FamilyReference(str(stated.kind), stated.key, line_no or 0)
         for _, stated, _, line_no in statements
         if stated.key is not None and stated.kind is not FamilyKind.GROUP
     ]
+    # The facts of the rows have the ranges of their fields.
+    claims = list_claims(chunk_input, results) if states_families(chunk_input.layout) else ()
+    return named + [FamilyReference(CLAIM, each.bates_begin, each.line_no) for each in claims if each.seq]
 
 
 def _build_findings(import_id: int, layout: Layout, results: RowResults) -> Iterator[FindingRow]:

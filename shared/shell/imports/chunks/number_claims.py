@@ -43,11 +43,12 @@ class ReplacedRange(NamedTuple):
 
 def write_row_claims(transaction: Session, chunk_input: ChunkInput, results: RowResults) -> None:
     """Insert the claims of the rows that the case holds now, in the transaction of the chunk; at most one statement."""
-    claims = _list_claims(chunk_input, results)
+    claims = list_claims(chunk_input, results)
     write_claims(transaction, chunk_input.import_record.case_id, claims)
 
 
-def _list_claims(chunk_input: ChunkInput, results: RowResults) -> Iterator[NewClaim]:
+def list_claims(chunk_input: ChunkInput, results: RowResults) -> Iterator[NewClaim]:
+    """Yield what the rows claim, the ranges of fields with `seq` 0; new exhibits of a check have id 0."""
     columns, import_id = ProductionColumns.find(chunk_input.layout), chunk_input.import_record.id
     overlaid = [*results.updated, *results.unchanged] if chunk_input.layout.load_mode.is_overlay else []
     if columns.own:
