@@ -28,6 +28,14 @@ def custodians_api(sender: Sender) -> None:
     case = get_or_create_case(sender.world, "Smith v. Jones", "acme")
     assert sender.send("custodians_api")["statusCode"] in (200, 201)
     assert sender.world.query("SELECT case_id, name FROM custodians") == [(case, "Evidence room 2")]
+    sender.world.run(b"Control Number,OCR1\r\nA-1,a text\r\n", case="Acme")
+    sender.world.query("UPDATE cases SET tenant_id = 'acme' WHERE name = 'Acme'")
+    [(exhibit_id,)] = sender.world.query("SELECT id FROM exhibits")
+    event = sender.event("custodians_api", rawPath=f"/exhibits/{exhibit_id}/text", body=None)
+    event["requestContext"]["http"] |= {"method": "GET", "path": event["rawPath"]}
+    answer = sender.stack.invoke(logical_id("custodians_api"), event)
+    assert answer["statusCode"] == 200, answer
+    assert "a text" in answer["body"]
 
 
 def profiles_api(sender: Sender) -> None:
@@ -97,6 +105,7 @@ def resume_productions(sender: Sender) -> None:
 def produce(sender: Sender) -> None:
     """The durable execution makes the volume and confirms the production."""
     put_documents(sender.world, ["A", "B"])
+    sender.world.run(b"Control Number,OCR1\r\nC,text of C\r\n")
     production = ask()
     payload = {**event_of("produce"), "productionId": production}
     answer = sender.stack.lambda_client.invoke(
@@ -107,7 +116,7 @@ def produce(sender: Sender) -> None:
     assert "FunctionError" not in answer, answer["Payload"].read()
     assert status_of(sender.world, production) == "confirmed"
     made = objects_of(sender.world, production)
-    assert {b"native of A", b"native of B", b"text of A", b"text of B"} <= set(made.values())
+    assert {b"native of A", b"native of B", b"text of A", b"text of B", b"text of C"} <= set(made.values())
     assert "VOL001/DATA/VOL001.dat" in made
 
 

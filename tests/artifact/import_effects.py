@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+from core.texts.packs import build_pack, build_pack_key
 from samples.generator import generate
 from samples.spec import Spec
 from shell.aws import clients
+from shell.aws.new_objects import put_new
 from tests.artifact.event_sender import Sender
 from tests.support.application.driver import completion_messages, request_messages, taken_from
 from tests.support.aws.custom_resource_server import answers
@@ -40,9 +42,17 @@ def start_import(sender: Sender) -> None:
 
 
 def import_chunk(sender: Sender) -> None:
-    """The rows are there, a change is announced, and the completion of the import is requested."""
-    import_id = sender.world.start(b"Control Number,Document Date\r\nA-1,2020-01-02\r\nA-2,\r\nA-3,no date\r\n")
+    """The rows are there, a change is announced, and the completion of the import is requested.
+
+    Another worker has stored the texts of the rows already.
+    """
+    rows = b"A-1,2020-01-02,a text\r\nA-2,,\r\nA-3,someday,\r\n"
+    import_id = sender.world.start(b"Control Number,Document Date,OCR1\r\n" + rows)
+    [(case_id, tenant)] = sender.world.query("SELECT case_id, tenant_id FROM imports WHERE id = :i", i=import_id)
+    pack = build_pack([(2, "a text")], ())
+    put_new(sender.world.bucket, build_pack_key(tenant, case_id, import_id, 1, pack.sha256), pack.data, pack.sha256)
     assert sender.send("import_chunk", import_id=import_id) == DONE
+    assert sender.world.query("SELECT COUNT(*) FROM exhibits WHERE text_id IS NOT NULL") == [(1,)]
     assert sender.world.query("SELECT COUNT(*) FROM exhibits WHERE import_id = :i", i=import_id) == [(3,)]
     assert sender.world.query("SELECT event_type FROM outbox_events ORDER BY id") == [("import.started",), ("WARNING",)]
     assert [message["import_id"] for message in completion_messages()] == [import_id]

@@ -88,8 +88,7 @@ class Case:
         """The documents as their own columns describe them."""
         claims = [tuple(row) for row in self.world.query("SELECT exhibit_id, bates_begin FROM production_numbers")]
         rows = self.world.query(_DOCUMENTS)
-        earlier = (tuple(number for i, number in claims if i == row[0]) for row in rows)
-        return [Doc(*row)._replace(claims=each) for row, each in zip(rows, earlier, strict=True)]
+        return [Doc(*row)._replace(claims=tuple(n for exhibit_id, n in claims if exhibit_id == row[0])) for row in rows]
 
     def take(self, step: Any) -> None:
         """Import a file, edit a document or undo an import."""
