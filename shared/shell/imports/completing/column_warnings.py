@@ -52,7 +52,9 @@ def find_column_warnings(import_record: Imports) -> list[ColumnWarning]:
     page = _Page({}, True, 0)
     while page.last is not None:
         page = _read_page(import_record.id, page)
-    return list_warnings(Layout.from_json(import_record.layout or "{}"), page.facts, is_complete=page.is_complete)
+    if import_record.layout is None:
+        return []
+    return list_warnings(Layout.from_json(import_record.layout), page.facts, is_complete=page.is_complete)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
