@@ -1,6 +1,6 @@
 """Find the documents of the case whose numbers lie among those of a file that does not have them.
 
-So a replacement production that lacks a document is told apart from numbers that were never used. Guaranteed: all of
+So a replacement production that lacks a document is distinguished from numbers that were never used. Guaranteed: all of
 them are counted, and the first MAX_LISTED are named; memory does not grow with the case. A file with fewer documents of
 the series than it lacks is not a replacement, but a part, and is left alone.
 """

@@ -1,6 +1,6 @@
 """Compare the pages of one document with what its row states: the numbers of its range, and its page count.
 
-Pure. Differences that other documents can explain are returned as numbers, and decided by whoever knows all documents:
+Pure. Differences that other documents can explain are numbers, on which the caller decides, who knows all documents:
 a number of the range without a page here can be under another document, and a page outside of the range can belong to
 another one.
 """

@@ -1,4 +1,4 @@
-"""A folder that holds several volumes is told from a volume."""
+"""A folder that holds several volumes is distinguished from a volume."""
 
 from __future__ import annotations
 

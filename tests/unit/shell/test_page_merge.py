@@ -150,7 +150,7 @@ def test_the_message_says_what_was_stated_and_what_was_found() -> None:
 @pytest.mark.parametrize(
     ("row", "document", "expected"),
     [
-        # One file with as many pages as stated, and one that nobody counted.
+        # One file with as many pages as stated, and one that was not counted.
         (PageRow(2, "A1", "A1", "A5", 5), one_file(1, "A1", 5), []),
         (PageRow(2, "A1", "A1", "A5", 5), one_file(1, "A1", None, 5), []),
         (PageRow(2, "A1", "A1", "A5", 5), one_file(1, "A1", None), ["PAGE_COUNT_DIFFERS"]),
