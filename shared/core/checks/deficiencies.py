@@ -119,12 +119,17 @@ _GROUPS: Mapping[Request, Mapping[str, str | None]] = {
     },
 }
 # What a message says of the case, and the words in its place: the producing party does not know the case.
-_REWORDED: Mapping[str, Mapping[str, str]] = {
+_EARLIER = "of an earlier production"
+_REWORDED: Mapping[str, Mapping[re.Pattern[str], str]] = {
     CheckCode.CASE_DOCUMENTS_NOT_IN_FILE: {
-        "the case has 1 document with .+? lacks: ": "this document of an earlier production is not in this file: ",
-        "the case has .+? documents .+? lacks: ": "these documents of an earlier production are not in this file: ",
+        re.compile(r"\Athe case has 1 document with .+? lacks: ", re.DOTALL): (
+            f"this document {_EARLIER} is not in this file: "
+        ),
+        re.compile(r"\Athe case has [0-9,]+ documents .+? lacks: ", re.DOTALL): (
+            f"these documents {_EARLIER} are not in this file: "
+        ),
     },
-    WarningCode.FAMILY_NOT_READ: {" are of no document of the file or the case,": " name no document,"},
+    WarningCode.FAMILY_NOT_READ: {re.compile(r" are of no document of the file or the case,"): " name no document,"},
 }
 # Decisions of the receiving side, or what it has done with the values.
 NOT_DEFICIENT: frozenset[str] = frozenset(
@@ -187,8 +192,8 @@ def describe_deficiency(
 def _take_fact(code: str, message: str) -> str:
     """Return what a message says was stated and found, without its line, the case, and the advice after it."""
     text = _LINE.sub("", message, count=1)
-    for said, instead in _REWORDED.get(code, {}).items():
-        text = re.sub(said, instead, text, count=1, flags=re.DOTALL)
+    for stated, instead in _REWORDED.get(code, {}).items():
+        text = stated.sub(instead, text, count=1)
     fact, advice, _ = text.partition(ADVICE)
     if not advice:
         found = _FIRST_SENTENCE.match(text)
