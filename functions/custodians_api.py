@@ -1,33 +1,27 @@
-"""Serve the API of cases and custodians, and the texts of exhibits."""
+"""Serve the API of custodians and tags, and the texts of exhibits."""
 
-from core.contracts import cases as case_schemas
 from core.contracts import exhibits as schemas
+from core.contracts.cases import CustodianPage, TagPage
 from core.contracts.texts import ExhibitText
 from shell.api import app as api
-from shell.api.mutations import CREATED, ONE_AT_A_TIME, run_idempotent
-from shell.exhibits import case_list, commands, text_reading
+from shell.api.mutations import ONE_AT_A_TIME, run_idempotent
+from shell.exhibits import commands, named_lists, text_reading
 from shell.exhibits import custodians as ops
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.get("/cases", **api.for_viewers(200, case_schemas.CasePage))
-def list_cases(request: api.Request, filters: api.CasesFilter) -> case_schemas.CasePage:
-    """List cases, ordered by name."""
-    return case_list.list_cases(request.caller, **filters.model_dump())
+@app.get("/custodians", **api.for_viewers(200, CustodianPage, 404))
+def list_custodians(request: api.Request, filters: api.CustodiansFilter) -> CustodianPage:
+    """List a case's custodians, ordered by name, with their documents. Search them in all cases without a case."""
+    return named_lists.list_custodians(request.caller, filters)
 
 
-@app.post("/cases", **api.for_editors(201, case_schemas.Case, 404, 409, 422))
-def add_case(body: case_schemas.NewCase, request: api.Request, key: api.Key) -> api.Response:
-    """Create a case. A name that the tenant has already is a conflict."""
-    return run_idempotent(request, key, case_list.add_case, body, options=CREATED)
-
-
-@app.get("/custodians", **api.for_viewers(200, schemas.CustodianPage, 404))
-def list_custodians(request: api.Request, filters: api.CaseFilter) -> schemas.CustodianPage:
-    """List a case's custodians, ordered by name."""
-    return ops.list_custodians(request.caller, **filters.model_dump())
+@app.get("/tags", **api.for_viewers(200, TagPage, 404))
+def list_tags(request: api.Request, filters: api.TagsFilter) -> TagPage:
+    """List a case's tags, ordered by name, with their documents."""
+    return named_lists.list_tags(request.caller, filters)
 
 
 @app.post("/custodians", **api.for_editors(200, schemas.Custodian, 404, 409, 422))

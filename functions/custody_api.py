@@ -18,7 +18,7 @@ def add_custody_periods(body: api.Batch[schemas.NewPeriod], request: api.Request
 @app.get("/custody-periods", **api.for_viewers(200, schemas.CustodyPeriodPage))
 def list_custody_periods(request: api.Request, filters: api.PeriodFilter) -> schemas.CustodyPeriodPage:
     """List a device's custody periods, in chronological order."""
-    return queries.list_periods(request.caller, **filters.model_dump())
+    return queries.list_periods(request.caller, filters)
 
 
 @app.get("/custody-periods/<period_id>", **api.for_viewers(200, schemas.CustodyPeriod, 404, etag=True))
@@ -57,4 +57,4 @@ def transfer_custody(body: schemas.NewTransfer, request: api.Request, key: api.K
 @app.get("/custody-changes", **api.for_viewers(200, schemas.CustodyChangePage))
 def list_custody_changes(request: api.Request, filters: api.DeviceFilter) -> schemas.CustodyChangePage:
     """List every change to a device's custody periods, with its user and its time."""
-    return queries.list_changes(request.caller, **filters.model_dump())
+    return queries.list_changes(request.caller, filters)

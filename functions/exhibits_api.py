@@ -24,15 +24,15 @@ def get_exhibit(exhibit_id: api.Id, request: api.Request) -> api.Response:
 
 
 @app.get("/exhibits/<exhibit_id>/changes", **api.for_viewers(200, exhibits.ExhibitHistoryPage, 404))
-def list_exhibit_changes(exhibit_id: api.Id, request: api.Request, page: api.Page) -> exhibits.ExhibitHistoryPage:
+def list_exhibit_changes(exhibit_id: api.Id, request: api.Request, page: api.Changes) -> exhibits.ExhibitHistoryPage:
     """List the changes of an exhibit, newest first. The last one is its creation by an import."""
-    return queries.list_changes(request.caller, exhibit_id, **page.model_dump())
+    return queries.list_changes(request.caller, exhibit_id, page)
 
 
 @app.get("/exhibits/<exhibit_id>/pages", **api.for_viewers(200, exhibits.ImagePageList, 404))
-def list_pages(exhibit_id: api.Id, request: api.Request, page: api.Page) -> exhibits.ImagePageList:
+def list_pages(exhibit_id: api.Id, request: api.Request, page: api.List) -> exhibits.ImagePageList:
     """List the pages of an exhibit, in order."""
-    return pages.list_pages(request.caller, exhibit_id, **page.model_dump())
+    return pages.list_pages(request.caller, exhibit_id, page)
 
 
 @app.patch("/exhibits/<exhibit_id>", **api.for_editors(200, exhibits.Exhibit, *api.VERSIONED, etag=True))

@@ -41,6 +41,6 @@ def get_undo(import_id: api.Id, request: api.Request) -> undos.Undo:
 
 
 @app.get("/imports/<import_id>/undo/kept", **api.for_viewers(200, undos.KeptPage, 404))
-def list_kept(import_id: api.Id, request: api.Request, page: api.Page) -> undos.KeptPage:
+def list_kept(import_id: api.Id, request: api.Request, page: api.List) -> undos.KeptPage:
     """List what the last undo of an import, or the last dry run, kept, in the order of the file."""
-    return undo_queries.list_kept(request.caller, import_id, **page.model_dump())
+    return undo_queries.list_kept(request.caller, import_id, page)

@@ -27,7 +27,7 @@ def create_import(body: schemas.NewImport, request: api.Request, key: api.Key) -
 @app.get("/imports", **api.for_viewers(200, schemas.ImportPage, 404))
 def list_imports(request: api.Request, filters: api.ImportFilter) -> schemas.ImportPage:
     """List imports, newest first."""
-    return queries.list_imports(request.caller, **filters.model_dump())
+    return queries.list_imports(request.caller, filters)
 
 
 @app.get("/imports/<import_id>", **api.for_viewers(200, schemas.ImportDetails, 404))

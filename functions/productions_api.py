@@ -28,7 +28,7 @@ def check_production(body: schemas.NewProduction, request: api.Request) -> schem
 @app.get("/productions", **api.for_viewers(200, schemas.ProductionPage, 404))
 def list_productions(request: api.Request, filters: api.ProductionFilter) -> schemas.ProductionPage:
     """List productions, newest first."""
-    return queries.list_productions(request.caller, **filters.model_dump())
+    return queries.list_productions(request.caller, filters)
 
 
 @app.get("/productions/<production_id>", **api.for_viewers(200, schemas.Production, 404))
@@ -39,10 +39,10 @@ def get_production(production_id: api.Id, request: api.Request) -> schemas.Produ
 
 @app.get("/productions/<production_id>/documents", **api.for_viewers(200, schemas.ProducedDocumentPage, 404))
 def list_produced_documents(
-    production_id: api.Id, request: api.Request, page: api.Page
+    production_id: api.Id, request: api.Request, page: api.List
 ) -> schemas.ProducedDocumentPage:
     """List a production's documents with their Bates numbers, in order."""
-    return queries.list_documents(request.caller, production_id, **page.model_dump())
+    return queries.list_documents(request.caller, production_id, page)
 
 
 @app.post("/productions/<production_id>/cancel", **api.for_admins(200, schemas.Production, 404, 409, 422))

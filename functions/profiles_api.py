@@ -29,7 +29,7 @@ def create_profile(body: schemas.NewProfile, request: api.Request, key: api.Key)
 @app.get("/profiles", **api.for_viewers(200, schemas.ProfilePage))
 def list_profiles(request: api.Request, filters: api.ProfileFilter) -> schemas.ProfilePage:
     """List mapping profiles, ordered by name."""
-    return ops.list_profiles(request.caller, **filters.model_dump())
+    return ops.list_profiles(request.caller, filters)
 
 
 @app.get("/profiles/<profile_id>", **api.for_viewers(200, schemas.Profile, 404, etag=True))

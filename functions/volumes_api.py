@@ -21,7 +21,7 @@ def create_volume(body: schemas.NewVolume, request: api.Request, key: api.Key) -
 @app.get("/volumes", **api.for_viewers(200, schemas.VolumePage, 404))
 def list_volumes(request: api.Request, filters: api.VolumeFilter) -> schemas.VolumePage:
     """List volumes, newest first."""
-    return queries.list_volumes(request.caller, **filters.model_dump())
+    return queries.list_volumes(request.caller, filters)
 
 
 @app.get("/volumes/<volume_id>", **api.for_viewers(200, schemas.VolumeDetails, 404))
@@ -40,9 +40,9 @@ def declare_files(
 
 
 @app.get("/volumes/<volume_id>/files", **api.for_viewers(200, schemas.VolumeFilePage, 404))
-def list_files(volume_id: api.Id, request: api.Request, page: api.Page) -> schemas.VolumeFilePage:
+def list_files(volume_id: api.Id, request: api.Request, page: api.List) -> schemas.VolumeFilePage:
     """List the files of a volume; there are none before it is imported."""
-    return queries.list_files(request.caller, volume_id, **page.model_dump())
+    return queries.list_files(request.caller, volume_id, page)
 
 
 @app.post("/volumes/<volume_id>/import", **api.for_editors(200, schemas.VolumeDetails, 404, 409, 422))

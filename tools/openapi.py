@@ -18,6 +18,7 @@ from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer, Secur
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
+import cases_api
 import custodians_api
 import custody_api
 import exhibits_api
@@ -26,13 +27,15 @@ import imports_api
 import productions_api
 import profiles_api
 import volumes_api
+from core.contracts.field_names import describe_fields
 from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
 from shell.api.problems import MERGE_PATCH, SCHEME
 from shell.api.resolver import Operation
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "openapi.json"
 APPS = (
-    *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, productions_api.app),
+    *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app),
+    *(cases_api.app, productions_api.app),
     *(import_checks_api.app, profiles_api.app, volumes_api.app),
 )
 TITLE = "exhibit-ingest"
@@ -61,6 +64,7 @@ _REPLAYED = {
 }
 # For Powertools, which checks that a route's security is one of them.
 _SCHEMES: dict[str, SecurityScheme] = {SCHEME: HTTPBearer(bearerFormat="JWT")}
+_FIELD_NAME = {"$ref": "#/components/schemas/FieldName"}
 _PATTERNS = {"Idempotency-Key": KEY_PATTERN, "If-Match": ETAGS_PATTERN}
 
 
@@ -84,11 +88,19 @@ def build_document() -> dict[str, Any]:
             described = generated["paths"][operation.path][operation.method.lower()]
             path = "/".join(map(_to_camel_part, operation.path.split("/")))
             document["paths"].setdefault(path, {})[operation.method.lower()] = _complete(operation, described)
+    _name_fields(document["components"]["schemas"])
     while unused := _find_unused(document):
         document["components"]["schemas"] = {
             name: schema for name, schema in sorted(document["components"]["schemas"].items()) if name not in unused
         }
     return {key: _tidy(value) for key, value in document.items()}
+
+
+def _name_fields(schemas: dict[str, Any]) -> None:
+    """List the fields of columns, by which an import validates its options after the request."""
+    schemas["FieldName"] = {"description": "The field that a column is mapped to.", **describe_fields()}
+    for name in ("Options", "SingleFileOptions"):
+        schemas[name]["properties"]["columns"]["additionalProperties"] = _FIELD_NAME
 
 
 def _tidy(value: Any) -> Any:

@@ -14,7 +14,8 @@ from core.contracts.cases import CaseSummary
 from core.contracts.common import MAX_PAGE
 from core.contracts.exhibits import ExhibitHistoryEntry, ExhibitSummary
 from core.contracts.imports import ImportState
-from core.contracts.queries import ExhibitQuery
+from core.contracts.pages import NewestFirst
+from core.contracts.queries import CasesQuery, ExhibitQuery, ImportQuery
 from exhibit_ingest.catalog.application import build_caller
 from exhibit_ingest.program import format_command
 from local.errors import UsageError
@@ -31,7 +32,7 @@ def iterate_cases(tenant: str) -> Iterator[CaseSummary]:
     caller = build_caller(tenant)
 
     def list_page(after: str | None) -> tuple[list[CaseSummary], str | None]:
-        page = case_list.list_cases(caller, None, MAX_PAGE, after)
+        page = case_list.list_cases(caller, CasesQuery(limit=MAX_PAGE, after=after))
         return page.items, page.next
 
     return _iterate(list_page)
@@ -42,7 +43,7 @@ def iterate_imports(tenant: str, case: str) -> Iterator[ImportState]:
     caller = build_caller(tenant)
 
     def list_page(after: str | None) -> tuple[list[ImportState], str | None]:
-        page = import_queries.list_imports(caller, case, None, MAX_PAGE, after)
+        page = import_queries.list_imports(caller, ImportQuery(case=case, limit=MAX_PAGE, after=after))
         return page.items, page.next
 
     return _iterate(list_page)
@@ -73,7 +74,7 @@ def iterate_history(tenant: str, case: str, control_number: str) -> Iterator[Exh
     caller, exhibit_id = build_caller(tenant), document.id
 
     def list_page(after: str | None) -> tuple[list[ExhibitHistoryEntry], str | None]:
-        page = exhibit_queries.list_changes(caller, exhibit_id, MAX_PAGE, after)
+        page = exhibit_queries.list_changes(caller, exhibit_id, NewestFirst(limit=MAX_PAGE, after=after))
         return page.items, page.next
 
     return _iterate(list_page)

@@ -22,7 +22,7 @@ SECRET_FILE = "token-secret"  # noqa: S105 - the name of a file
 ISSUER = "https://exhibit-ingest.localhost"
 AUDIENCE = "exhibit-ingest-local"
 DEFAULT_TENANT_CLAIM, DEFAULT_ROLES_CLAIM = "custom:tenant_id", "cognito:groups"
-DEFAULT_CASES_CLAIM = "custom:cases"
+DEFAULT_CASES_CLAIM, DEFAULT_NAME_CLAIM = "custom:cases", "email"
 EVERY_CASE = "*"
 
 _ALGORITHM = "HS256"
@@ -45,6 +45,7 @@ class Tokens:
         cases_claim: str = DEFAULT_CASES_CLAIM,
         roles_prefix: str = "",
         cases_required: bool = False,
+        name_claim: str = DEFAULT_NAME_CLAIM,
     ) -> None:
         self._secret = secret
         self._issuer = issuer
@@ -54,6 +55,7 @@ class Tokens:
         self._cases_claim = cases_claim
         self._roles_prefix = roles_prefix
         self._cases_required = cases_required
+        self._name_claim = name_claim
 
     @classmethod
     def load(cls, state_dir: Path, template: Template) -> Tokens:
@@ -66,6 +68,7 @@ class Tokens:
             cases_claim=str(named.get("CasesClaim", DEFAULT_CASES_CLAIM)),
             roles_prefix=str(named.get("RolesPrefix", "")),
             cases_required=named.get("CasesRequired") == "true",
+            name_claim=str(named.get("UserNameClaim", DEFAULT_NAME_CLAIM)),
         )
 
     def issue(
@@ -75,14 +78,16 @@ class Tokens:
         lifetime_s: float = 3600,
         roles: Sequence[str] | None = ("admin",),
         cases: Sequence[str] | None = None,
+        name: str | None = None,
     ) -> str:
-        """Return a signed token for a user of a tenant; without the claim of the roles or cases that are None.
+        """Return a signed token for a user of a tenant; without the claim of the roles, cases or name that are None.
 
         Where the template requires a claim of the cases, None is every case.
         """
         now = time.time()
         times = {"iat": int(now), "exp": int(now + lifetime_s)}
         names: dict[str, Any] = {"iss": self._issuer, "aud": self._audience, "sub": user, self._tenant_claim: tenant}
+        names |= {} if name is None else {self._name_claim: name}
         names |= {} if roles is None else {self._roles_claim: [self._roles_prefix + role for role in roles]}
         if cases is not None or self._cases_required:
             names[self._cases_claim] = EVERY_CASE if cases is None else json.dumps(cases)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import ForbiddenError
@@ -30,16 +30,24 @@ MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS = 64, 255
 class Caller:
     """The tenant and the user of a request, taken from the verified token and never from the request itself.
 
-    `cases` are the names of the only cases that exist for the caller; None if the token sets no limit.
+    `cases` are the names of the only cases that exist for the caller; None if the token sets no limit. `user_name` is
+    what people call the user, None if the token does not say; nothing is decided by it.
     """
 
     tenant_id: str
     user_id: str
     cases: frozenset[str] | None = None
+    user_name: str | None = field(default=None, compare=False)
 
     @classmethod
     def from_claims(
-        cls, claims: Mapping[str, Any], tenant_claim: str, cases_claim: str = "", *, cases_required: bool = False
+        cls,
+        claims: Mapping[str, Any],
+        tenant_claim: str,
+        cases_claim: str = "",
+        *,
+        cases_required: bool = False,
+        name_claim: str = "",
     ) -> Caller:
         """Return the caller that the claims of a verified token name.
 
@@ -56,7 +64,8 @@ class Caller:
         cases = claims.get(cases_claim)
         if cases is None and cases_required:
             raise ForbiddenError(_NO_CASES)
-        return cls(tenant_id=str(tenant), user_id=str(user), cases=_parse_cases(cases))
+        name = _parse_name(claims.get(name_claim))
+        return cls(tenant_id=str(tenant), user_id=str(user), cases=_parse_cases(cases), user_name=name)
 
 
 def _parse_cases(claim: object) -> frozenset[str] | None:
@@ -74,6 +83,12 @@ def _parse_cases(claim: object) -> frozenset[str] | None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ForbiddenError(_BAD_CASES)
     return frozenset(names)
+
+
+def _parse_name(claim: object) -> str | None:
+    """Return the name in a claim, as far as its column holds it; None for a claim that is missing or not printable."""
+    name = str(claim or "").strip()[:MAX_USER_CHARACTERS].strip()
+    return name if name and name.isprintable() else None
 
 
 def _is_name(value: object, max_characters: int) -> bool:

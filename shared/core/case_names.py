@@ -6,12 +6,26 @@ Guaranteed: a name is never similar to itself; names that differ only in case, w
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+
+from core.errors import NotFoundError
 
 # Of two names of ten characters, one may differ.
 _LEAST_RATIO = 0.85
 _MOST_DIGITS = 99
+
+
+class UnknownCaseError(NotFoundError):
+    """You have no case with this name, and the request must not create it.
+
+    `similar` are the ids and names of cases that the name may be a misspelling of.
+    """
+
+    def __init__(self, similar: Sequence[tuple[int, str]]) -> None:
+        advice = "Use a name of `similar`, or send" if similar else "Correct the name, or send"
+        super().__init__(f"You have no case with this name. {advice} the request without createCase: false.")
+        self.similar = tuple(similar)
 
 
 def find_similar_names(name: str, names: Iterable[str], limit: int = 5) -> list[str]:

@@ -40,7 +40,8 @@ def parse_role(claim: object, default: str, prefix: str = "") -> Role | None:
     return next((role for role in reversed(Role) if prefix + role.value in words), None)
 
 
-def require_role(role: Role | None, required: Role) -> None:
-    """Raise RoleMissingError unless the role is the required one or more powerful."""
+def require_role(role: Role | None, required: Role) -> Role:
+    """Return the role. Raises RoleMissingError unless it is the required one or more powerful."""
     if role is None or not role.includes(required):
         raise RoleMissingError(required.value, role.value if role else None)
+    return role

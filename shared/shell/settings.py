@@ -51,6 +51,7 @@ class Settings:
     default_role: str
     cases_claim: str
     cases_required: bool
+    user_name_claim: str
     idempotency_ttl_hours: int
     upload_url_seconds: int
     custody_locking: str
@@ -93,6 +94,7 @@ class Settings:
             default_role=_read_choice(environment, "DEFAULT_ROLE", "viewer", "none", "editor", "admin"),
             cases_claim=environment.get("CASES_CLAIM", "custom:cases"),
             cases_required=_read_choice(environment, "CASES_REQUIRED", "false", "true") == "true",
+            user_name_claim=environment.get("USER_NAME_CLAIM", "email"),
             idempotency_ttl_hours=_read_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
             upload_url_seconds=_read_integer(environment, "UPLOAD_URL_SECONDS", "3600"),
             custody_locking=_read_choice(environment, "CUSTODY_LOCKING", "pessimistic", "optimistic"),

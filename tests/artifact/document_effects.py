@@ -38,6 +38,12 @@ def custodians_api(sender: Sender) -> None:
     assert "a text" in answer["body"]
 
 
+def cases_api(sender: Sender) -> None:
+    """The case is the tenant's."""
+    assert sender.send("cases_api")["statusCode"] == 201
+    assert sender.world.query("SELECT tenant_id, name FROM cases") == [("acme", "Smith v. Jones")]
+
+
 def profiles_api(sender: Sender) -> None:
     """The profile is the tenant's."""
     assert sender.send("profiles_api")["statusCode"] == 201

@@ -32,6 +32,7 @@ NOWHERE |= {"shell.tables.infrastructure", "shell.tables.import_results"}
 HEAVY = EVERYWHERE | API | QUEUE | SLOTS | SPLITTING | NOWHERE
 HEAVY |= {"alembic", "aws_durable_execution_sdk_python", "shell.sns", "core.load_file.rows"}
 LOADS: dict[str, set[str]] = {
+    "cases_api": API | SLOTS,
     "complete_import": QUEUE,
     "custodians_api": API | SLOTS,
     "custody_api": API | SLOTS,

@@ -1,10 +1,18 @@
-"""Models of cases."""
+"""Models of cases, and of the names that belong to them: their custodians and tags."""
 
 from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from core.contracts.common import FileName, NextCursor, RequestModel, ResponseModel, UtcTimestamp
+from core.contracts.common import (
+    FileName,
+    NextCursor,
+    PrevCursor,
+    RequestModel,
+    ResponseModel,
+    Total,
+    UtcTimestamp,
+)
 
 
 class NewCase(RequestModel):
@@ -32,7 +40,52 @@ class CaseSummary(Case):
 
 
 class CasePage(ResponseModel):
-    """A page of cases, in the byte order of their names."""
+    """A page of cases, in the byte order of their names or by their last imports."""
 
     items: list[CaseSummary]
     next: NextCursor
+    prev: PrevCursor
+    total: Total = None
+
+
+class SimilarCases(ResponseModel):
+    """The case with a name, and those whose names it may be a misspelling of, the most similar first."""
+
+    exact: CaseSummary | None = Field(description="The case with exactly this name, compared character by character.")
+    similar: list[CaseSummary] = Field(description="Up to 5 other cases.")
+
+
+class TagSummary(ResponseModel):
+    """A tag of a case."""
+
+    id: int
+    name: str = Field(description="The name; of a nested tag, its full path.")
+    documents: int = Field(description="The number of documents that have the tag.")
+
+
+class TagPage(ResponseModel):
+    """A page of tags, in the order of their names according to the database's collation."""
+
+    items: list[TagSummary]
+    next: NextCursor
+    prev: PrevCursor
+    total: Total = None
+
+
+class CustodianSummary(ResponseModel):
+    """A custodian, and the case that it belongs to."""
+
+    id: int
+    name: str
+    case_id: int
+    case: str = Field(description="The name of the case.")
+    documents: int = Field(description="The number of documents that the custodian held.")
+
+
+class CustodianPage(ResponseModel):
+    """A page of custodians, in the order of their names according to the database's collation."""
+
+    items: list[CustodianSummary]
+    next: NextCursor
+    prev: PrevCursor
+    total: Total = None

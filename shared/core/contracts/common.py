@@ -26,6 +26,8 @@ from core.timestamps import format_timestamp
 # The largest integer that every JSON parser represents exactly (RFC 8259, section 6).
 MAX_ID = 2**53 - 1
 MAX_PAGE = 500
+# That of the package; a test compares them.
+API_VERSION = "0.1.0"
 # The most items that one request may create.
 MAX_BATCH = 1_000
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -85,6 +87,13 @@ TagName = Annotated[
     str, StringConstraints(min_length=1, max_length=500, pattern=TRIMMED), AfterValidator(require_printable)
 ]
 FileName = Annotated[Name, AfterValidator(_require_key_segment)]
+CreateCase = Annotated[
+    bool,
+    Field(
+        description="false: a case that does not exist is not created; the response is 404 with `similar`, the cases "
+        "whose names resemble its name."
+    ),
+]
 
 # The offset Z states that the time is in UTC.
 UtcTimestamp = Annotated[
@@ -94,6 +103,16 @@ UtcTimestamp = Annotated[
 ]
 NextCursor = Annotated[
     str | None, Field(description="The cursor of the next page; send it as `after`. null on the last page.")
+]
+
+PrevCursor = Annotated[
+    str | None, Field(description="The cursor of the page before; send it as `before`. null on the first page.")
+]
+UserName = Annotated[
+    str | None, Field(description="The name that the user's tokens had last; null if it is not known.")
+]
+Total = Annotated[
+    int | None, Field(description="The number of items of the whole list; null unless the request has `count=true`.")
 ]
 
 
@@ -131,6 +150,17 @@ class Problem(ResponseModel):
     findings: list[ProductionFinding] | None = Field(
         default=None, description="What blocks the production; only with `production-refused`."
     )
+    similar: list[SimilarCase] | None = Field(
+        default=None,
+        description="Up to 5 cases with similar names; only with `not-found`, if the request has `createCase: false`.",
+    )
+
+
+class SimilarCase(ResponseModel):
+    """A case whose name the requested one may be a misspelling of."""
+
+    id: int
+    name: str
 
 
 class FieldProblem(ResponseModel):

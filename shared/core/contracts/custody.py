@@ -17,7 +17,15 @@ from pydantic import (
     model_validator,
 )
 
-from core.contracts.common import NextCursor, RequestModel, ResponseModel, RowId, UtcTimestamp
+from core.contracts.common import (
+    NextCursor,
+    PrevCursor,
+    RequestModel,
+    ResponseModel,
+    RowId,
+    UserName,
+    UtcTimestamp,
+)
 from core.custody import to_stored_end
 from core.timestamps import TIMESTAMP_PATTERN, parse_timestamp
 
@@ -101,6 +109,7 @@ class CustodyPeriodPage(ResponseModel):
 
     items: list[CustodyPeriod]
     next: NextCursor
+    prev: PrevCursor
 
 
 class PeriodPatch(RequestModel):
@@ -172,6 +181,7 @@ class CustodyChange(ResponseModel):
     version: int = Field(description="The period's version after the change; a removal counts as one more version.")
     action: CustodyAction
     user_id: str = Field(description="The user who made the change.")
+    user_name: UserName
     changed_at: UtcTimestamp
     device_id: int
     begin: UtcTimestamp
@@ -185,3 +195,4 @@ class CustodyChangePage(ResponseModel):
 
     items: list[CustodyChange]
     next: NextCursor
+    prev: PrevCursor

@@ -21,8 +21,10 @@ from core.contracts.common import (
     FileName,
     Name,
     NextCursor,
+    PrevCursor,
     RequestModel,
     ResponseModel,
+    UserName,
     UtcTimestamp,
     with_fields,
 )
@@ -171,6 +173,7 @@ class ImagePageList(ResponseModel):
 
     items: list[ImagePage]
     next: NextCursor
+    prev: PrevCursor
 
 
 _TextChange = Annotated[dict[Literal["old", "new"], str | None], Field(examples=[{"old": "Plan", "new": None}])]
@@ -186,6 +189,7 @@ class ExhibitHistoryEntry(ResponseModel):
     version: int = Field(description="The version of the exhibit after the change.")
     action: Action
     user_id: str | None = Field(description="The user who made the change; null if it is not known.")
+    user_name: UserName
     changed_at: UtcTimestamp | None = Field(description="When the change was made; null if it is not known.")
     import_id: int | None = Field(
         description="The import that created or overlaid the exhibit, or whose undo changed it; null if a request did."
@@ -208,6 +212,7 @@ class ExhibitHistoryPage(ResponseModel):
 
     items: list[ExhibitHistoryEntry]
     next: NextCursor
+    prev: PrevCursor
 
 
 @with_fields(dict.fromkeys(TEXTS, (Text | None, None)))
@@ -253,13 +258,6 @@ class Custodian(ResponseModel):
 
     id: int
     name: str
-
-
-class CustodianPage(ResponseModel):
-    """A page of custodians, in the order of their names according to the database's collation."""
-
-    items: list[Custodian]
-    next: NextCursor
 
 
 class NewCustodians(RequestModel):

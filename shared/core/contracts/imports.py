@@ -7,7 +7,17 @@ from datetime import datetime
 from pydantic import ConfigDict, Field
 
 from core.contracts.checks import CheckResult
-from core.contracts.common import FileName, Name, NextCursor, RequestModel, ResponseModel
+from core.contracts.common import (
+    CreateCase,
+    FileName,
+    Name,
+    NextCursor,
+    PrevCursor,
+    RequestModel,
+    ResponseModel,
+    Total,
+    UserName,
+)
 from core.contracts.import_options import SingleFileOptions
 from core.contracts.import_pages import PageCounts, PageReconciliation
 from core.contracts.paths import PathFigures, StoredPaths
@@ -30,6 +40,7 @@ class NewImport(RequestModel):
     )
 
     case: FileName = Field(description="The name of the case, which is created if it does not exist.")
+    create_case: CreateCase = True
     file_name: FileName
     size: int | None = Field(
         default=None,
@@ -131,6 +142,7 @@ class ImportState(ResponseModel):
     case_id: int
     file_name: str
     user_id: str = Field(description="The user who created the import.")
+    user_name: UserName
     profile: ProfileUse | None = Field(description="The mapping profile of which the import uses a copy.")
     size: int = Field(description="The size of the uploaded file; before the upload, the announced size or 0.")
     sha256: str | None = Field(description="The SHA-256 hash of the file in hexadecimal; null until it is split.")
@@ -284,3 +296,5 @@ class ImportPage(ResponseModel):
 
     items: list[ImportState]
     next: NextCursor
+    prev: PrevCursor
+    total: Total = None

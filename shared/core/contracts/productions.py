@@ -9,11 +9,13 @@ from pydantic import AfterValidator, Field, model_validator
 from core.contracts.common import (
     Name,
     NextCursor,
+    PrevCursor,
     ProductionFinding,
     RequestModel,
     ResponseModel,
     RowId,
     TagName,
+    Total,
     UtcTimestamp,
 )
 from core.exhibit_dates import DATE_FIELDS
@@ -180,6 +182,8 @@ class ProductionPage(ResponseModel):
 
     items: list[ProductionSummary]
     next: NextCursor
+    prev: PrevCursor
+    total: Total = None
 
 
 class ProducedDocument(ResponseModel):
@@ -199,3 +203,4 @@ class ProducedDocumentPage(ResponseModel):
 
     items: list[ProducedDocument]
     next: NextCursor
+    prev: PrevCursor

@@ -6,7 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from core.contracts.common import Name, NextCursor, RequestModel, ResponseModel, RowId, UtcTimestamp
+from core.contracts.common import (
+    Name,
+    NextCursor,
+    PrevCursor,
+    RequestModel,
+    ResponseModel,
+    RowId,
+    Total,
+    UserName,
+    UtcTimestamp,
+)
 from core.contracts.import_options import Options
 
 
@@ -39,8 +49,10 @@ class Profile(ResponseModel):
         description="The hash of the delimiter and the header of the files that it is suggested for."
     )
     created_by: str
+    created_by_name: UserName
     created_at: UtcTimestamp
     updated_by: str
+    updated_by_name: UserName
     updated_at: UtcTimestamp
 
 
@@ -49,3 +61,5 @@ class ProfilePage(ResponseModel):
 
     items: list[Profile]
     next: NextCursor
+    prev: PrevCursor
+    total: Total = None

@@ -8,20 +8,27 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
 from core.bates_numbers import parse_bates_number
-from core.contracts.common import MAX_ID, MAX_PAGE, ApiModel, with_fields
+from core.caller import MAX_USER_CHARACTERS
+from core.contracts.common import MAX_ID, ApiModel, with_fields
+from core.contracts.pages import (
+    AnyCaseQuery,
+    Boolean,
+    CountedQuery,
+    ListQuery,
+    NewestFirst,
+    OneCaseQuery,
+    PageQuery,
+    QueryId,
+    require_digits,
+    require_few_words,
+)
 from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
 from core.load_file.options import MAX_COLUMNS, MAX_HEADER_LINE
 from core.statuses import ImportStatus
 from core.timestamps import FIRST_YEAR, LAST_YEAR, parse_timestamp
 
-MAX_TITLE_WORDS = 10
-
-
-def _require_digits(value: object) -> object:
-    """Return the value. Raises ValueError for text such as `1_0` or ` 10 `, which Python reads as ten."""
-    if isinstance(value, str) and not (value.isascii() and value.isdigit()):
-        raise ValueError("send a number that consists of digits only")
-    return value
+MAX_USERS = 100
+_SEARCH = "Only {} with all of these words, in any order and also as parts of words; case and accents do not matter."
 
 
 def _parse(value: object) -> object:
@@ -41,69 +48,40 @@ def _parse_day(value: object) -> object:
     return day
 
 
-def _parse_boolean(value: object) -> object:
-    """Return the value. Raises ValueError for `yes`, `1` and others, of which there are too many to document."""
-    if isinstance(value, str) and value not in ("true", "false"):
-        raise ValueError("send true or false")
-    return value
-
-
 def _require_bates_number(value: str) -> str:
     parse_bates_number(value)
     return value
 
 
-def _require_few_words(value: str) -> str:
-    if not 1 <= len(value.split()) <= MAX_TITLE_WORDS:
-        raise ValueError(f"send 1 to {MAX_TITLE_WORDS} words")
+def _require_users(value: str) -> str:
+    ids = value.split(",")
+    if len(ids) > MAX_USERS or not all(0 < len(each) <= MAX_USER_CHARACTERS for each in ids):
+        raise ValueError(f"send 1 to {MAX_USERS} ids of users, with commas between them")
     return value
 
 
-_Id = Annotated[int, BeforeValidator(_require_digits), Field(ge=1, le=MAX_ID)]
 _Day = Annotated[date, BeforeValidator(_parse_day), WithJsonSchema({"type": "string", "format": "date"})]
-_Boolean = Annotated[bool, BeforeValidator(_parse_boolean)]
-_Words = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_few_words)]
+Words = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(require_few_words)]
 _Whole = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 _Bates = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_bates_number)]
-
-
-class PageQuery(ApiModel):
-    """The page of a list."""
-
-    limit: Annotated[int, BeforeValidator(_require_digits)] = Field(
-        default=100, ge=1, le=MAX_PAGE, description="The maximum number of items on the page."
-    )
-    after: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=4_000,
-        description="The value of `next` from the previous page; omit it for the first page.",
-    )
 
 
 class TextQuery(ApiModel):
     """The part of a text."""
 
-    start: Annotated[int, BeforeValidator(_require_digits)] = Field(
+    start: Annotated[int, BeforeValidator(require_digits)] = Field(
         default=0, ge=0, le=2**31, description="Where the part begins, in bytes: `nextStart` of the part before."
     )
 
 
-class ImportQuery(PageQuery):
+class ImportQuery(AnyCaseQuery, NewestFirst, CountedQuery):
     """The filters of the list of imports."""
 
-    case: str | None = Field(
-        default=None, min_length=1, max_length=255, description="Only imports of the case with this name."
-    )
     status: ImportStatus | None = Field(default=None, description="Only imports with this status.")
 
 
-class VolumeQuery(PageQuery):
+class VolumeQuery(AnyCaseQuery, NewestFirst, CountedQuery):
     """The filter of the list of volumes."""
-
-    case: str | None = Field(
-        default=None, min_length=1, max_length=255, description="Only volumes of the case with this name."
-    )
 
 
 class FindingQuery(PageQuery):
@@ -112,8 +90,8 @@ class FindingQuery(PageQuery):
     code: str | None = Field(default=None, min_length=1, max_length=32, description="Only findings of this code.")
 
 
-class CasesQuery(PageQuery):
-    """The filter of the list of cases."""
+class CasesQuery(CountedQuery):
+    """The filters and the order of the list of cases."""
 
     prefix: str | None = Field(
         default=None,
@@ -121,9 +99,31 @@ class CasesQuery(PageQuery):
         max_length=255,
         description="Only cases whose name begins with this text, compared character by character.",
     )
+    search: Words | None = Field(default=None, description=_SEARCH.format("names of cases"))
+    sort: Literal["name", "-lastImportAt"] = Field(
+        default="name",
+        description="By name, in byte order; or the case with the last import first, cases without imports last. "
+        "`order=desc` reverses either.",
+    )
 
 
-class ProfileQuery(PageQuery):
+class SimilarQuery(ApiModel):
+    """The name that is compared with those of the cases."""
+
+    name: str = Field(min_length=1, max_length=255, description="The name to look for.")
+
+
+class UsersQuery(ApiModel):
+    """The users to name."""
+
+    ids: Annotated[str, AfterValidator(_require_users)] = Field(
+        min_length=1,
+        max_length=MAX_USERS * (MAX_USER_CHARACTERS + 1),
+        description=f"The ids of up to {MAX_USERS} users, with commas between them.",
+    )
+
+
+class ProfileQuery(CountedQuery):
     """The filters of the list of mapping profiles."""
 
     name: str | None = Field(default=None, min_length=1, max_length=255, description="Only the profile with this name.")
@@ -140,8 +140,8 @@ class PreviewQuery(ApiModel):
     qualifier: str | None = Field(default=None, min_length=1, max_length=16)
     newline: str | None = Field(default=None, min_length=1, max_length=16)
     header: Literal["true", "false"] | None = None
-    header_line: Annotated[int | None, BeforeValidator(_require_digits)] = Field(default=None, ge=1, le=MAX_HEADER_LINE)
-    cells: Annotated[int | None, BeforeValidator(_require_digits)] = Field(default=None, ge=1, le=MAX_COLUMNS)
+    header_line: Annotated[int | None, BeforeValidator(require_digits)] = Field(default=None, ge=1, le=MAX_HEADER_LINE)
+    cells: Annotated[int | None, BeforeValidator(require_digits)] = Field(default=None, ge=1, le=MAX_COLUMNS)
     line_ends: Literal["cr", "lf"] | None = None
     date_order: Literal["DMY", "MDY"] | None = None
     time_zone: str | None = Field(default=None, min_length=1, max_length=64)
@@ -162,23 +162,35 @@ class PreviewQuery(ApiModel):
     )
 
 
-class CaseQuery(PageQuery):
-    """The case of a list."""
+class NamesQuery(OneCaseQuery, CountedQuery):
+    """The filters of the list of a case's tags."""
 
-    case: str = Field(min_length=1, max_length=255, description="The name of the case.")
+    search: Words | None = Field(default=None, description=_SEARCH.format("names"))
+
+
+class CustodiansQuery(AnyCaseQuery, CountedQuery):
+    """The filters of the list of custodians, of a case or of all cases."""
+
+    search: Words | None = Field(default=None, description=_SEARCH.format("names") + " Required without a case.")
+
+    @model_validator(mode="after")
+    def _is_narrow(self) -> Self:
+        if self.case is None and self.case_id is None and self.search is None:
+            raise ValueError("send case or caseId; for custodians of all cases, send search")
+        return self
 
 
 def _describe_filter(text: TextField) -> tuple[Any, Any]:
     name = text.name.replace("_", " ")
     if text.filter is Filter.WORDS:
         description = f"Words that the {name} contains, all of them, in any order and also as a part of other words."
-        return _Words | None, Field(default=None, description=description)
+        return Words | None, Field(default=None, description=description)
     description = f"Only exhibits with this {name}; the database decides which texts are equal."
     return _Whole | None, Field(default=None, description=description)
 
 
 @with_fields({text.name: _describe_filter(text) for text in FILTERED_TEXTS})
-class ExhibitQuery(CaseQuery):
+class ExhibitQuery(OneCaseQuery):
     """The filters of the list of exhibits. All given conditions must hold."""
 
     custodian: str | None = Field(
@@ -188,7 +200,7 @@ class ExhibitQuery(CaseQuery):
     control_number: str | None = Field(
         default=None, min_length=1, max_length=255, description="Only the exhibit with this control number."
     )
-    import_id: _Id | None = Field(default=None, description="Only exhibits that this import created.")
+    import_id: QueryId | None = Field(default=None, description="Only exhibits that this import created.")
     date_from: _Day | None = Field(default=None, description="Only exhibits with a date on this day (UTC) or later.")
     date_to: _Day | None = Field(default=None, description="Only exhibits with a date on this day (UTC) or earlier.")
     bates_from: _Bates | None = Field(
@@ -200,13 +212,11 @@ class ExhibitQuery(CaseQuery):
         default=None,
         description="Only exhibits with such a range that has this prefix and begins at this number or a lower one.",
     )
-    has_native: _Boolean | None = Field(
+    has_native: Boolean | None = Field(
         default=None,
         description="Whether the exhibit has a native: the path of one and, if a volume was to have it, the file.",
     )
-    has_text: _Boolean | None = Field(
-        default=None, description="Whether the exhibit has a text, likewise, or in cells."
-    )
+    has_text: Boolean | None = Field(default=None, description="Whether the exhibit has a text, likewise, or in cells.")
 
     @model_validator(mode="after")
     def _has_ranges(self) -> Self:
@@ -219,18 +229,14 @@ class ExhibitQuery(CaseQuery):
         return self
 
 
-class ProductionQuery(PageQuery):
+class ProductionQuery(AnyCaseQuery, NewestFirst, CountedQuery):
     """The filters of the list of productions."""
 
-    case: str | None = Field(
-        default=None, min_length=1, max_length=255, description="Only productions of the case with this name."
-    )
 
-
-class DeviceQuery(PageQuery):
+class DeviceQuery(ListQuery):
     """The device of a list."""
 
-    device_id: Annotated[int, BeforeValidator(_require_digits)] = Field(
+    device_id: Annotated[int, BeforeValidator(require_digits)] = Field(
         ge=1, le=MAX_ID, description="Your own number for the device."
     )
 

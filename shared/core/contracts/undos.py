@@ -7,7 +7,12 @@ from datetime import datetime
 from pydantic import Field
 
 from core.codes import KeptCode
-from core.contracts.common import NextCursor, RequestModel, ResponseModel
+from core.contracts.common import (
+    NextCursor,
+    PrevCursor,
+    RequestModel,
+    ResponseModel,
+)
 from core.exhibit_history import Kind
 from core.statuses import UndoStatus
 
@@ -93,3 +98,4 @@ class KeptPage(ResponseModel):
 
     items: list[KeptItem]
     next: NextCursor
+    prev: PrevCursor

@@ -8,7 +8,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from core.contracts.common import FileName, Name, NextCursor, RequestModel, ResponseModel
+from core.contracts.common import (
+    CreateCase,
+    FileName,
+    Name,
+    NextCursor,
+    PrevCursor,
+    RequestModel,
+    ResponseModel,
+    Total,
+    UserName,
+)
 from core.contracts.import_options import Options
 from core.contracts.imports import PART_BYTES, SINGLE_PUT_BYTES, UploadUrls
 from core.statuses import ImportKind, ImportStatus, VolumeStatus
@@ -41,6 +51,7 @@ class NewVolume(RequestModel):
     """A volume to upload: files that are declared with `POST /volumes/{id}/files`, or one zip."""
 
     case: FileName = Field(description="The name of the case, which is created if it does not exist.")
+    create_case: CreateCase = True
     name: Name = Field(description="The name of the volume, such as VOL001.", examples=["VOL001"])
     archive: NewArchive | None = Field(default=None, description="The zip; without it, files are uploaded.")
 
@@ -193,6 +204,7 @@ class Volume(ResponseModel):
     case_id: int
     name: str
     user_id: str = Field(description="The user who created the volume.")
+    user_name: UserName
     kind: Literal["files", "zip"]
     prefix: str
     files: int = Field(description="The files of the volume; 0 until they are listed.")
@@ -224,6 +236,8 @@ class VolumePage(ResponseModel):
 
     items: list[Volume]
     next: NextCursor
+    prev: PrevCursor
+    total: Total = None
 
 
 class VolumeFile(ResponseModel):
@@ -243,3 +257,4 @@ class VolumeFilePage(ResponseModel):
 
     items: list[VolumeFile]
     next: NextCursor
+    prev: PrevCursor

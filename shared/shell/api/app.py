@@ -14,20 +14,23 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupp
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
 
 from core.contracts.common import MAX_BATCH, MAX_ID
+from core.contracts.pages import ListQuery, NewestFirst, PageQuery
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
-    CaseQuery,
     CasesQuery,
+    CustodiansQuery,
     DeviceQuery,
     ExhibitQuery,
     FindingQuery,
     ImportQuery,
-    PageQuery,
+    NamesQuery,
     PeriodQuery,
     PreviewQuery,
     ProductionQuery,
     ProfileQuery,
+    SimilarQuery,
     TextQuery,
+    UsersQuery,
     VolumeQuery,
 )
 from core.errors import ExhibitIngestError
@@ -69,14 +72,19 @@ T = TypeVar("T")
 # Without Body, Powertools takes an array for a query parameter.
 Batch = Annotated[list[T], Body(min_length=1, max_length=MAX_BATCH)]
 Page = Annotated[PageQuery, Query()]
+List = Annotated[ListQuery, Query()]
+Changes = Annotated[NewestFirst, Query()]
 ImportFilter = Annotated[ImportQuery, Query()]
 FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
 ProfileFilter = Annotated[ProfileQuery, Query()]
 VolumeFilter = Annotated[VolumeQuery, Query()]
 PreviewOptions = Annotated[PreviewQuery, Query()]
-CaseFilter = Annotated[CaseQuery, Query()]
 CasesFilter = Annotated[CasesQuery, Query()]
+SimilarFilter = Annotated[SimilarQuery, Query()]
+CustodiansFilter = Annotated[CustodiansQuery, Query()]
+TagsFilter = Annotated[NamesQuery, Query()]
+UsersFilter = Annotated[UsersQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]
 ProductionFilter = Annotated[ProductionQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]

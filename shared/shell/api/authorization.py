@@ -10,6 +10,8 @@ Not guaranteed: that the token is genuine. API Gateway's authorizer verifies it 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
@@ -17,11 +19,19 @@ from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 
 from core.caller import Caller
 from core.errors import ForbiddenError
-from core.roles import parse_role, require_role
+from core.roles import Role, parse_role, require_role
 from shell.api.resolver import ApiResolver
 from shell.settings import settings
 
-CALLER = "caller"
+CALLER, GRANT = "caller", "grant"
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What the token of a request grants: a role, until a time in UTC, which is None if the token does not say."""
+
+    role: Role
+    expires_at: datetime | None
 
 
 def authorize(app: ApiResolver, next_middleware: NextMiddleware) -> Response[str]:
@@ -40,10 +50,17 @@ def require_access(app: ApiResolver) -> None:
     if operation is not None:
         claims, names = _get_claims(app.request.resolved_event), settings()
         # Without a caller in the context, no handler can run.
-        caller = Caller.from_claims(claims, names.tenant_claim, names.cases_claim, cases_required=names.cases_required)
+        caller = Caller.from_claims(
+            claims,
+            names.tenant_claim,
+            names.cases_claim,
+            cases_required=names.cases_required,
+            name_claim=names.user_name_claim,
+        )
         app.context[CALLER] = caller
         role = parse_role(claims.get(names.roles_claim), names.default_role, names.roles_prefix)
-        require_role(role, operation.role)
+        granted = require_role(role, operation.role)
+        app.context[GRANT] = Grant(granted, _parse_expiry(claims.get("exp")))
         if caller.cases is not None and not operation.is_by_case:
             raise ForbiddenError("This request concerns the whole tenant, and your token is limited to cases.")
 
@@ -52,3 +69,11 @@ def _get_claims(event: Mapping[str, Any]) -> Mapping[str, Any]:
     context = event.get("requestContext") or {}
     claims: Mapping[str, Any] = ((context.get("authorizer") or {}).get("jwt") or {}).get("claims") or {}
     return claims
+
+
+def _parse_expiry(claim: object) -> datetime | None:
+    """Return the time of the claim `exp` (RFC 7519, section 4.1.4), which API Gateway passes on as text."""
+    try:
+        return datetime.fromtimestamp(int(float(str(claim))), UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -26,6 +26,7 @@ from shell.api.requests import ApiRequest
 from shell.outbox.writer import wake_relay
 from shell.utils.idempotency import once_per_key
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
+from shell.utils.user_names import store_user_name
 
 REPLAYED = "X-Idempotent-Replayed"
 
@@ -99,9 +100,10 @@ def run_idempotent(
 ) -> Response[str]:
     """Run `effect(transaction, caller, *arguments)` once for the key, however often it is sent; return the response.
 
-    Raises what `once_per_key` and the effect raise.
+    The name of the user is stored before, if it is new. Raises what `once_per_key` and the effect raise.
     """
     keyed = request.keyed(key)
+    store_user_name(request.caller)
 
     def run(transaction: Session) -> KeyedResponse:
         return options.of_result(effect(transaction, request.caller, *arguments))

@@ -16,7 +16,8 @@ from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from core.contracts.common import CustodyConflict, FieldProblem, Problem, ProductionFinding
+from core.case_names import UnknownCaseError
+from core.contracts.common import CustodyConflict, FieldProblem, Problem, ProductionFinding, SimilarCase
 from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind, get_problem_kind
 from core.custody import PeriodConflict, to_open_end
 from core.errors import (
@@ -72,6 +73,7 @@ def build_problem(
     required_role: str | None = None,
     failure_code: str | None = None,
     findings: Sequence[ProductionFinding] | None = None,
+    similar: list[SimilarCase] | None = None,
     retry_after_s: int | None = None,
 ) -> Response[str]:
     """Return a response with a problem document. A response of 500 is counted: it rolls back a deployment that runs."""
@@ -89,6 +91,7 @@ def build_problem(
         failure_code=failure_code,
         findings=None if findings is None else list(findings),
         required_role=None if required_role is None else Role(required_role),
+        similar=similar,
     )
     headers: Mapping[str, Any] = {} if retry_after is None else {"Retry-After": str(retry_after)}
     body = document.model_dump_json(by_alias=True, exclude_none=True)
@@ -112,8 +115,13 @@ def handle_application_error(error: ExhibitIngestError) -> Response[str]:
         required_role=role,
         failure_code=str(error.code) if isinstance(error, FileRefusedError) else None,
         findings=error.findings if isinstance(error, ProductionRefusedError) else None,
+        similar=_describe_similar(error) if isinstance(error, UnknownCaseError) else None,
         retry_after_s=getattr(error, "retry_after_s", None),
     )
+
+
+def _describe_similar(error: UnknownCaseError) -> list[SimilarCase]:
+    return [SimilarCase(id=case_id, name=name) for case_id, name in error.similar]
 
 
 def _describe_conflict(conflict: PeriodConflict) -> CustodyConflict:

@@ -28,7 +28,7 @@ from core.contracts.problems import INVALID, UNSUPPORTED
 from core.errors import InvalidInputError
 from core.http_headers import parse_idempotency_key
 from core.idempotency import KeyedRequest
-from shell.api.authorization import CALLER
+from shell.api.authorization import CALLER, GRANT, Grant
 from shell.api.problems import JSON, MAX_ERRORS, MAX_NAME_CHARACTERS, MERGE_PATCH, build_problem
 from shell.api.resolver import OPERATIONS, Operation
 
@@ -41,6 +41,7 @@ class ApiRequest:
 
     caller: Caller
     route: str
+    grant: Grant
     _request: Request
 
     def keyed(self, key: str | None) -> KeyedRequest:
@@ -65,7 +66,8 @@ def parse_request(request: Request) -> ApiRequest:
     _require_decimal_ids(request)
     _require_object(request, operation)
     _reject_unknown_parameters(request, operation)
-    return ApiRequest(request.context[CALLER], f"{request.method} {request.route}", request)
+    route = f"{request.method} {request.route}"
+    return ApiRequest(request.context[CALLER], route, request.context[GRANT], request)
 
 
 def _require_decimal_ids(request: Request) -> None:

@@ -8,6 +8,7 @@ Not guaranteed: that two pages show the same state.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -16,50 +17,53 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.custody import CustodyAction, CustodyChange, CustodyChangePage, CustodyPeriod, CustodyPeriodPage
+from core.contracts.queries import DeviceQuery, PeriodQuery
 from core.custody import to_open_end
 from core.errors import NotFoundError
-from core.pagination import build_cursor_error, decode_cursor, paginate
+from core.pagination import Window, build_cursor_error, build_page, open_window
+from shell.db.keyset import select_window
 from shell.db.session import session
 from shell.tables.custodians_tags import Custodians
 from shell.tables.custody import CustodyChanges, CustodyPeriods, Devices
 from shell.utils.db_helpers import force_index, is_in, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.user_names import read_user_names
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_periods(
-    caller: Caller, device_id: int, begin: datetime | None, end: datetime | None, limit: int, after: str | None
-) -> CustodyPeriodPage:
+def list_periods(caller: Caller, query: PeriodQuery) -> CustodyPeriodPage:
     """Return a page of the device's periods that end after `begin` and begin before `end`, in chronological order.
 
     Raises InvalidInputError for a cursor that this API did not issue.
     """
-    statement = _select_periods().where(Devices.tenant_id == caller.tenant_id, Devices.number == device_id)
-    start = max(filter(None, (begin, _decode_end(after))), default=None)
-    if start is not None:
-        statement = statement.where(CustodyPeriods.end_at > start)
-    if end is not None:
-        statement = statement.where(CustodyPeriods.begin_at < end)
+    window = _open_window(query)
+    statement = _select_periods().where(Devices.tenant_id == caller.tenant_id, Devices.number == query.device_id)
+    if query.begin is not None:
+        statement = statement.where(CustodyPeriods.end_at > query.begin)
+    if query.end is not None:
+        statement = statement.where(CustodyPeriods.begin_at < query.end)
     statement = force_index(statement, CustodyPeriods, "ix_custody_periods_overlap")
     with session() as reading:
-        rows = reading.execute(statement.order_by(CustodyPeriods.end_at).limit(limit + 1)).all()
-    page, following = paginate(rows, limit, lambda row: (row.end_at.isoformat(),))
-    return CustodyPeriodPage(items=list(map(_describe_row, page)), next=following)
+        rows = reading.execute(select_window(statement, window, CustodyPeriods.end_at)).all()
+    page = build_page(rows, window, lambda row: (row.end_at.isoformat(),))
+    return CustodyPeriodPage(items=list(map(_describe_row, page.items)), next=page.next, prev=page.prev)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_changes(caller: Caller, device_id: int, limit: int, after: str | None) -> CustodyChangePage:
+def list_changes(caller: Caller, query: DeviceQuery) -> CustodyChangePage:
     """Return a page of all changes of the device's periods, oldest first.
 
     The changes of one device are serialized, so that their ids ascend in the order of their commits. Raises
     InvalidInputError for a cursor that this API did not issue.
     """
-    start = 0 if after is None else decode_cursor(after, (int,))[0]
-    own = (Devices.tenant_id == caller.tenant_id, Devices.number == device_id, CustodyChanges.id > start)
+    window = open_window(query, (int,))
+    own = (Devices.tenant_id == caller.tenant_id, Devices.number == query.device_id)
     statement = select(CustodyChanges).join(Devices, Devices.id == CustodyChanges.device_id).where(*own)
     with session() as reading:
-        rows = reading.scalars(statement.order_by(CustodyChanges.id).limit(limit + 1)).all()
-    page, following = paginate(rows, limit, lambda row: (row.id,))
-    return CustodyChangePage(items=[_describe_change(row, device_id) for row in page], next=following)
+        rows = reading.scalars(select_window(statement, window, CustodyChanges.id)).all()
+        page = build_page(rows, window, lambda row: (row.id,))
+        names = read_user_names(reading, caller.tenant_id, [row.user_id for row in page.items])
+    items = [_describe_change(row, query.device_id, names.get(row.user_id)) for row in page.items]
+    return CustodyChangePage(items=items, next=page.next, prev=page.prev)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -111,12 +115,13 @@ def _describe_row(row: Any) -> CustodyPeriod:
     )
 
 
-def _describe_change(row: CustodyChanges, device_id: int) -> CustodyChange:
+def _describe_change(row: CustodyChanges, device_id: int, user_name: str | None) -> CustodyChange:
     return CustodyChange(
         period_id=row.period_id,
         version=row.version,
         action=CustodyAction(row.action),
         user_id=row.user_id,
+        user_name=user_name,
         changed_at=row.changed_at,
         device_id=device_id,
         begin=row.begin_at,
@@ -126,18 +131,19 @@ def _describe_change(row: CustodyChanges, device_id: int) -> CustodyChange:
     )
 
 
-def _decode_end(after: str | None) -> datetime | None:
-    """Return the end of the last period of the previous page. Raises InvalidInputError for any other cursor."""
-    if after is None:
-        return None
-    text = str(decode_cursor(after, (str,))[0])
+def _open_window(query: PeriodQuery) -> Window:
+    """Return the window, whose key is the end of a period. Raises InvalidInputError for any other cursor."""
+    window = open_window(query, (str,))
+    if window.start is None:
+        return window
+    [text] = window.start
     try:
         end = datetime.fromisoformat(text)
     except ValueError as exc:
         raise build_cursor_error() from exc
     if end.isoformat() != text or end.tzinfo is not None:
         raise build_cursor_error()
-    return end
+    return replace(window, start=(end,))
 
 
 def _not_found(period_id: int) -> NotFoundError:

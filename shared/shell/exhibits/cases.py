@@ -8,7 +8,7 @@ compared byte for byte: the collation of the column ignores trailing spaces.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import BindParameter, ColumnElement, bindparam, select, text
 from sqlalchemy.orm import Session
@@ -24,7 +24,22 @@ _OTHER_SPELLING = "You have a case with this name and other spaces at its end; u
 _CASE = text("SELECT id, name FROM cases WHERE tenant_id = :tenant_id AND name = :name")
 # For a statement in which the cases are `c`; its values are those of `wall_values`.
 WALL = "(:is_limited = 0 OR CAST(c.name AS BINARY) IN :cases)"
+_NO_SUCH_ID = "You have no case with this id; GET /cases lists yours."
 WALL_CASES: BindParameter[Sequence[str]] = bindparam("cases", expanding=True)
+
+
+class CaseChoice(Protocol):
+    """A request that names a case, by its name or by its id, or none."""
+
+    @property
+    def case(self) -> str | None:
+        """The name."""
+        ...
+
+    @property
+    def case_id(self) -> int | None:
+        """The id."""
+        ...
 
 
 def build_wall(caller: Caller) -> list[ColumnElement[bool]]:
@@ -66,10 +81,44 @@ def get_or_create_case(transaction: Session, tenant_id: str, name: str) -> int:
 def get_case_id(reading: Session, caller: Caller, name: str) -> int:
     """Return the id of the tenant's case with this name; raise NotFoundError if there is none."""
     require_case(caller, name)
-    found = None
-    if is_storable(name, "cases", "name"):
-        own = (Cases.tenant_id == caller.tenant_id, is_exactly(Cases.name, [name]))
-        found = reading.scalars(select(Cases.id).where(*own)).one_or_none()
+    found = _find_case_id(reading, caller.tenant_id, name)
     if found is None:
         raise NotFoundError(NO_SUCH_CASE)
+    return found
+
+
+def is_known_case(reading: Session, caller: Caller, name: str) -> bool:
+    """Return whether the caller has a case with exactly this name."""
+    is_open = caller.cases is None or name in caller.cases
+    return is_open and _find_case_id(reading, caller.tenant_id, name) is not None
+
+
+def _find_case_id(reading: Session, tenant_id: str, name: str) -> int | None:
+    if not is_storable(name, "cases", "name"):
+        return None
+    own = (Cases.tenant_id == tenant_id, is_exactly(Cases.name, [name]))
+    return reading.scalars(select(Cases.id).where(*own)).one_or_none()
+
+
+def find_chosen_case(reading: Session, caller: Caller, chosen: CaseChoice) -> int | None:
+    """Return the id of the case that a request names, None if it names none. Raises NotFoundError."""
+    if chosen.case is not None:
+        return get_case_id(reading, caller, chosen.case)
+    return None if chosen.case_id is None else load_case(reading, caller, chosen.case_id).id
+
+
+def get_chosen_case(reading: Session, caller: Caller, chosen: CaseChoice) -> int:
+    """Return the id of the case that a request names. Raises NotFoundError, also if it names none."""
+    found = find_chosen_case(reading, caller, chosen)
+    if found is None:
+        raise NotFoundError(NO_SUCH_CASE)
+    return found
+
+
+def load_case(reading: Session, caller: Caller, case_id: int) -> Cases:
+    """Return the tenant's case with this id. Raises NotFoundError, also for one that the caller is not limited to."""
+    own = (Cases.id == case_id, Cases.tenant_id == caller.tenant_id, *build_wall(caller))
+    found = reading.scalars(select(Cases).where(*own)).one_or_none()
+    if found is None:
+        raise NotFoundError(_NO_SUCH_ID)
     return found

@@ -14,7 +14,9 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.exhibits import ImagePage, ImagePageList
-from core.pagination import decode_cursor, paginate
+from core.contracts.pages import ListQuery
+from core.pagination import Window, build_page, open_window
+from shell.db.keyset import select_window
 from shell.db.session import session
 from shell.exhibits.cases import build_wall
 from shell.exhibits.queries import load_exhibit
@@ -30,17 +32,17 @@ _COLUMNS = (
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_pages(caller: Caller, exhibit_id: int, limit: int, after: str | None) -> ImagePageList:
+def list_pages(caller: Caller, exhibit_id: int, query: ListQuery) -> ImagePageList:
     """Return a page of the exhibit's pages, in order.
 
     Raises NotFoundError, and InvalidInputError for a cursor that this API did not issue.
     """
-    start = 0 if after is None else decode_cursor(after, (int,))[0]
+    window = open_window(query, (int,))
     with session() as reading:
         exhibit, _ = load_exhibit(reading, caller, exhibit_id)
-        rows = _read(reading, exhibit.page_set_id, start, limit + 1) if exhibit.page_set_id else []
-    page, following = paginate(rows, limit, lambda row: (row.page_no,))
-    return ImagePageList(items=list(map(_describe, page)), next=following)
+        rows = _read(reading, exhibit.page_set_id, window) if exhibit.page_set_id else []
+    page = build_page(rows, window, lambda row: (row.page_no,))
+    return ImagePageList(items=list(map(_describe, page.items)), next=page.next, prev=page.prev)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -52,15 +54,14 @@ def count_pages(caller: Caller, page_set_ids: Sequence[int]) -> dict[int, int]:
         return {row.id: row.page_count for row in reading.execute(statement)}
 
 
-def _read(reading: Session, page_set_id: int, after: int, most: int) -> list[Any]:
+def _read(reading: Session, page_set_id: int, window: Window) -> list[Any]:
     statement = (
         select(*_COLUMNS)
         .join(PageSets, PageSets.id == Pages.page_set_id)
         .outerjoin(VolumeFiles, VolumeFiles.id == Pages.file_id)
-        .where(Pages.page_set_id == page_set_id, Pages.page_no > after)
-        .order_by(Pages.page_no)
+        .where(Pages.page_set_id == page_set_id)
     )
-    return list(reading.execute(statement.limit(most)))
+    return list(reading.execute(select_window(statement, window, Pages.page_no)))
 
 
 def _describe(row: Any) -> ImagePage:

@@ -9,6 +9,7 @@ Not guaranteed: that two pages show the same state.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -17,13 +18,15 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts import exhibits as schemas
+from core.contracts.pages import ListQuery
 from core.contracts.queries import ExhibitQuery
 from core.exhibit_dates import describe_precisions
 from core.exhibit_history import Action, Kind, decode_changes, describe_changes
 from core.families.resolution import Document, Parent
-from core.pagination import decode_cursor, paginate
+from core.pagination import build_page, open_window, paginate
+from shell.db.keyset import select_window
 from shell.db.session import session
-from shell.exhibits.cases import build_wall, get_case_id
+from shell.exhibits.cases import build_wall, get_chosen_case
 from shell.exhibits.delivered import list_numbers
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
 from shell.exhibits.search import build_search_conditions, find_narrow_link
@@ -37,6 +40,7 @@ from shell.tables.pages import PageSets
 from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.document_properties import parse_properties
 from shell.utils.key_validation import decode_start_key
+from shell.utils.user_names import read_user_names
 
 SUMMARY_FIELDS = tuple(schemas.ExhibitSummary.model_fields)
 # Fields that are columns of the row; the others are looked up or converted.
@@ -63,7 +67,7 @@ def list_exhibits(caller: Caller, query: ExhibitQuery) -> schemas.ExhibitPage:
     """
     start = decode_start_key(query.after, "exhibits", "control_number")
     with session() as reading:
-        case_id = get_case_id(reading, caller, query.case)
+        case_id = get_chosen_case(reading, caller, query)
         rows = reading.execute(_select_exhibits(reading, case_id, query, start).limit(query.limit + 1)).all()
         parents = find_parents(reading, case_id, [_build_document(row) for row in rows])
     page, following = paginate(rows, query.limit, lambda row: (row.control_number,))
@@ -87,24 +91,27 @@ def get_exhibit(caller: Caller, exhibit_id: int) -> schemas.Exhibit:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_changes(caller: Caller, exhibit_id: int, limit: int, after: str | None) -> schemas.ExhibitHistoryPage:
-    """Return a page of the exhibit's changes, newest first; the last one is its creation by an import.
+def list_changes(caller: Caller, exhibit_id: int, query: ListQuery) -> schemas.ExhibitHistoryPage:
+    """Return a page of the exhibit's changes by their versions; the first version is its creation by an import.
 
     A page ends early, after at least one change, before it has more than MAX_PAGE_BYTES. Raises NotFoundError, and
     InvalidInputError for a cursor that this API did not issue.
     """
-    end = None if after is None else decode_cursor(after, (int,))[0]
+    window = open_window(query, (int,))
     statement = select(ExhibitChanges).where(ExhibitChanges.exhibit_id == exhibit_id)
-    if end is not None:
-        statement = statement.where(ExhibitChanges.version < end)
     with session() as reading:
         exhibit, _ = load_exhibit(reading, caller, exhibit_id)
-        rows = reading.scalars(statement.order_by(ExhibitChanges.version.desc()).limit(limit + 1)).all()
+        rows = reading.scalars(select_window(statement, window, ExhibitChanges.version)).all()
         entries = [_describe_change(row) for row in rows]
-        if len(rows) <= limit and (end is None or end > 1):
+        if window.reads_down and len(rows) <= window.limit and (window.start is None or window.start[0] > 1):
             entries.append(_describe_creation(reading, exhibit))
-    page, following = paginate(entries, min(limit, _count_fitting(entries)), lambda entry: (entry.version,))
-    return schemas.ExhibitHistoryPage(items=list(page), next=following)
+        elif not window.reads_down and window.start is None:
+            entries = [_describe_creation(reading, exhibit), *entries]
+        window = replace(window, limit=min(window.limit, _count_fitting(entries)))
+        page = build_page(entries, window, lambda entry: (entry.version,))
+        names = read_user_names(reading, caller.tenant_id, [entry.user_id for entry in page.items])
+    items = [entry.model_copy(update={"user_name": names.get(entry.user_id or "")}) for entry in page.items]
+    return schemas.ExhibitHistoryPage(items=items, next=page.next, prev=page.prev)
 
 
 def _count_fitting(entries: Sequence[schemas.ExhibitHistoryEntry]) -> int:
@@ -121,6 +128,7 @@ def _describe_change(row: ExhibitChanges) -> schemas.ExhibitHistoryEntry:
         version=row.version,
         action=Action(row.action),
         user_id=row.user_id,
+        user_name=None,
         changed_at=row.created_at_gmt,
         import_id=row.import_id,
         line=row.line_no,
@@ -136,6 +144,7 @@ def _describe_creation(reading: Session, exhibit: Exhibits) -> schemas.ExhibitHi
         version=1,
         action=Action.IMPORTED,
         user_id=created.user_id if created else None,
+        user_name=None,
         changed_at=created.finished_at if created else None,
         **source,
         undo_no=None,

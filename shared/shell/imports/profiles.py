@@ -7,7 +7,7 @@ saw. A profile belongs to the whole tenant: a caller who is limited to cases can
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -19,6 +19,7 @@ from core.caller import Caller
 from core.contracts.import_options import MAX_OPTION_COLUMNS, Options
 from core.contracts.imports import ProfileUse
 from core.contracts.profiles import NewProfile, Profile, ProfilePage
+from core.contracts.queries import ProfileQuery
 from core.errors import (
     FileRefusedError,
     ForbiddenError,
@@ -31,10 +32,12 @@ from core.errors import (
 from core.imports.profile_options import build_profile_options
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
-from core.pagination import decode_cursor, paginate
+from core.pagination import build_page, open_window
+from shell.db.keyset import select_window
 from shell.db.session import session
 from shell.tables.profiles import ImportProfiles
 from shell.utils.db_helpers import insert_or_get, is_exactly, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.user_names import read_user_names
 
 MAX_SUGGESTED = 5
 _NAME_TAKEN = "A profile with this name exists; change it with PUT, or use another name."
@@ -56,7 +59,7 @@ def create_profile(transaction: Session, caller: Caller, body: NewProfile) -> Pr
     if not created:
         raise NameTakenError(_NAME_TAKEN)
     transaction.refresh(row)
-    return _describe(row)
+    return _describe(transaction, row)
 
 
 def replace_profile(
@@ -79,7 +82,7 @@ def replace_profile(
     flag_modified(row, "options")
     transaction.flush()
     transaction.refresh(row)
-    return _describe(row)
+    return _describe(transaction, row)
 
 
 def delete_profile(transaction: Session, caller: Caller, profile_id: int, versions: Container[int]) -> Profile:
@@ -88,7 +91,7 @@ def delete_profile(transaction: Session, caller: Caller, profile_id: int, versio
     Raises NotFoundError, and StaleVersionError with the current version.
     """
     row = _load_at_version(transaction, caller, profile_id, versions)
-    deleted = _describe(row)
+    deleted = _describe(transaction, row)
     transaction.delete(row)
     return deleted
 
@@ -97,27 +100,29 @@ def delete_profile(transaction: Session, caller: Caller, profile_id: int, versio
 def get_profile(caller: Caller, profile_id: int) -> Profile:
     """Return the profile; raise NotFoundError if the tenant has no such profile."""
     with session() as reading:
-        return _describe(_load(reading, caller, profile_id))
+        return _describe(reading, _load(reading, caller, profile_id))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_profiles(
-    caller: Caller, limit: int, after: str | None, name: str | None, header_fingerprint: str | None
-) -> ProfilePage:
+def list_profiles(caller: Caller, query: ProfileQuery) -> ProfilePage:
     """Return a page of the profiles in the order of their names; raises InvalidInputError for an unknown cursor."""
     _require_whole_tenant(caller)
-    table = ImportProfiles
+    table, window = ImportProfiles, open_window(query, (str,))
     statement = select(table).where(table.tenant_id == caller.tenant_id)
-    if after is not None:
-        statement = statement.where(table.name > decode_cursor(after, (str,))[0])
-    if name is not None:
-        statement = statement.where(is_exactly(table.name, [name]))
-    if header_fingerprint is not None:
-        statement = statement.where(table.header_fingerprint == bytes.fromhex(header_fingerprint))
+    if query.name is not None:
+        statement = statement.where(is_exactly(table.name, [query.name]))
+    if query.header_fingerprint is not None:
+        statement = statement.where(table.header_fingerprint == bytes.fromhex(query.header_fingerprint))
+    counted = statement.with_only_columns(func.count(), maintain_column_froms=True)
     with session() as reading:
-        rows = reading.scalars(statement.order_by(table.name).limit(limit + 1)).all()
-        page, following = paginate(rows, limit, lambda row: (row.name,))
-        return ProfilePage(items=[_describe(row) for row in page], next=following)
+        page = build_page(reading.scalars(select_window(statement, window, table.name)).all(), window, _cursor_of)
+        total = reading.execute(counted).scalar_one() if query.count else None
+        items = _describe_all(reading, page.items)
+        return ProfilePage(items=items, next=page.next, prev=page.prev, total=total)
+
+
+def _cursor_of(row: ImportProfiles) -> tuple[str]:
+    return (row.name,)
 
 
 def find_profile(reading: Session, caller: Caller, name: str) -> ImportProfiles:
@@ -208,7 +213,18 @@ def _load_at_version(transaction: Session, caller: Caller, profile_id: int, vers
     return found
 
 
-def _describe(row: ImportProfiles) -> Profile:
+def _describe(reading: Session, row: ImportProfiles) -> Profile:
+    return _describe_all(reading, [row])[0]
+
+
+def _describe_all(reading: Session, rows: Sequence[ImportProfiles]) -> list[Profile]:
+    """Return profiles of one tenant, with the names of their users."""
+    users = [user for row in rows for user in (row.created_by, row.updated_by)]
+    names = read_user_names(reading, rows[0].tenant_id, users) if rows else {}
+    return [_build_profile(row, names) for row in rows]
+
+
+def _build_profile(row: ImportProfiles, names: Mapping[str, str]) -> Profile:
     return Profile(
         id=row.id,
         name=row.name,
@@ -216,7 +232,9 @@ def _describe(row: ImportProfiles) -> Profile:
         options=Options.model_validate(json.loads(row.options)),
         header_fingerprint=None if row.header_fingerprint is None else bytes(row.header_fingerprint).hex(),
         created_by=row.created_by,
+        created_by_name=names.get(row.created_by),
         created_at=row.created_at,
         updated_by=row.updated_by,
+        updated_by_name=names.get(row.updated_by),
         updated_at=row.updated_at,
     )

@@ -7,11 +7,12 @@ or chunks; pages follow each other by key, so that an item that exists throughou
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.import_pages import PageReconciliation
@@ -26,14 +27,16 @@ from core.contracts.imports import (
     ProfileUse,
     ReportUrls,
 )
+from core.contracts.queries import ImportQuery
 from core.imports.column_report import describe_columns
 from core.imports.report_files import build_deficiency_keys, build_report_keys
 from core.load_file.layout import Layout
-from core.pagination import MAX_NUMBER, decode_cursor, paginate
+from core.pagination import build_page, decode_cursor, open_window, paginate
 from core.statuses import ImportStatus
 from shell.aws.presigned_urls import presign_get
+from shell.db.keyset import window_values, write_window
 from shell.db.session import session
-from shell.exhibits.cases import WALL_CASES, get_case_id, wall_values
+from shell.exhibits.cases import WALL_CASES, find_chosen_case, wall_values
 from shell.imports.pages.queries import read_reconciliation
 from shell.imports.profiles import suggest_profiles
 from shell.imports.state.access import require_import
@@ -45,10 +48,7 @@ from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volume_files.figures import FoundFiles, read_found_files, read_page_figures
 
-_PAGE = (
-    f"SELECT {COLUMNS} {SOURCE} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
-    {"case_id": "AND i.case_id = :case_id", "status": "AND i.status = :status"},
-)
+_FILTERS = {"case_id": "AND i.case_id = :case_id", "status": "AND i.status = :status"}
 _FIND_UNDO = text(
     "SELECT MIN(other.id) FROM imports AS i JOIN imports AS other ON other.case_id = i.case_id "
     "WHERE i.id = :import_id AND i.status = 'splitting' AND i.phase = 'import' AND other.status = 'undoing'"
@@ -69,23 +69,29 @@ _WARNINGS = text(
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_imports(
-    caller: Caller, case: str | None, status: ImportStatus | None, limit: int, after: str | None
-) -> ImportPage:
+def list_imports(caller: Caller, query: ImportQuery) -> ImportPage:
     """Return a page of the tenant's imports, newest first, optionally of one case or in one status.
 
-    Raises NotFoundError if the tenant has no such case, InvalidInputError if `after` is not a valid cursor.
+    Raises NotFoundError if the tenant has no such case, InvalidInputError for a cursor that this API did not issue.
     """
-    before = MAX_NUMBER if after is None else decode_cursor(after, (int,))[0]
-    statement, filters = _PAGE
+    window = open_window(query, (int,))
     with session() as reading:
-        case_id = None if case is None else get_case_id(reading, caller, case)
-        possible = {"case_id": case_id, "status": None if status is None else status.value}
+        case_id = find_chosen_case(reading, caller, query)
+        possible = {"case_id": case_id, "status": None if query.status is None else query.status.value}
         given = {name: value for name, value in possible.items() if value is not None}
-        page = text(statement.format(filters=" ".join(filters[name] for name in given))).bindparams(WALL_CASES)
-        values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given, **wall_values(caller)}
-        rows, cursor = paginate(reading.execute(page, values).all(), limit, lambda row: (row.id,))
-        return ImportPage(items=build_states(reading, rows), next=cursor)
+        values = {"tenant_id": caller.tenant_id, **given, **wall_values(caller)}
+        source = " ".join((SOURCE, *(_FILTERS[name] for name in given)))
+        rows = reading.execute(
+            text(f"SELECT {COLUMNS} {source} {write_window(window, 'i.id')}").bindparams(WALL_CASES),
+            {**values, **window_values(window)},
+        ).all()
+        page = build_page(rows, window, lambda row: (row.id,))
+        total = _count(reading, source, values) if query.count else None
+        return ImportPage(items=build_states(reading, page.items), next=page.next, prev=page.prev, total=total)
+
+
+def _count(reading: Session, source: str, values: Mapping[str, Any]) -> int:
+    return int(reading.execute(text(f"SELECT COUNT(*) {source}").bindparams(WALL_CASES), values).scalar_one())
 
 
 def get_import(caller: Caller, import_id: int) -> ImportDetails:

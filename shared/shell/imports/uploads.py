@@ -42,6 +42,7 @@ from shell.aws.presigned_urls import (
     presign_put,
 )
 from shell.exhibits.cases import get_case_id, get_or_create_case, require_case
+from shell.exhibits.similar_cases import require_known_case
 from shell.imports.profiles import find_profile
 from shell.settings import settings
 from shell.tables.imports import Imports
@@ -69,10 +70,13 @@ def create_import(
 
     Begins the multipart upload before it locks a row. After a rollback, the bucket's lifecycle rule for incomplete
     uploads deletes it.
-    Raises NotFoundError for a case that the caller is not limited to, for a profile that the tenant does not have, for
-    a case that an overlay would have to create, and for a volume that the case does not have; WrongStateError for one
-    that is deleted or not ready, InvalidInputError for invalid options, StorageUnavailableError if S3 fails.
+    Raises UnknownCaseError for a case that must exist and does not; NotFoundError for a case that the caller is not
+    limited to, for a profile that the tenant does not have, for a case that an overlay would have to create, and for a
+    volume that the case does not have; WrongStateError for one that is deleted or not ready, InvalidInputError for
+    invalid options, StorageUnavailableError if S3 fails.
     """
+    if not body.create_case:
+        require_known_case(transaction, caller, body.case)
     require_case(caller, body.case)
     options, profile, mode, volume = check_options(transaction, caller, body.options, body.profile)
     if mode is Mode.OVERLAY:

@@ -15,16 +15,19 @@ from sqlalchemy.orm import Session, defer
 from core.caller import Caller
 from core.contracts import productions as schemas
 from core.contracts.common import ProductionFinding
+from core.contracts.pages import ListQuery
+from core.contracts.queries import ProductionQuery
 from core.errors import NotFoundError
-from core.pagination import decode_cursor, paginate
+from core.pagination import build_page, open_window
 from core.productions.bates import BatesFormat, Numbering
 from core.productions.findings import GroupedFinding, parse_findings
 from core.productions.step_names import StepName
 from core.productions.volume import build_volume_folder
 from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
+from shell.db.keyset import select_window
 from shell.db.session import session
-from shell.exhibits.cases import build_wall, get_case_id
+from shell.exhibits.cases import build_wall, find_chosen_case
 from shell.productions.control_numbers import find_control_numbers, name_documents
 from shell.productions.state import list_steps
 from shell.tables.bates import ProductionDocuments
@@ -50,54 +53,59 @@ def get_production(caller: Caller, production_id: int) -> schemas.Production:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_productions(caller: Caller, case: str | None, limit: int, after: str | None) -> schemas.ProductionPage:
+def list_productions(caller: Caller, query: ProductionQuery) -> schemas.ProductionPage:
     """Return a page of the tenant's productions, or of those of one case, newest first.
 
     Raises NotFoundError for an unknown case, InvalidInputError for a cursor that this API did not issue.
     """
-    # The primary key would read other tenants' rows. The selection is omitted: it may hold 10,000 ids.
-    index = "ix_productions_tenant" if case is None else "ix_productions_case"
-    statement = force_index(_select_productions(caller), Productions, index)
-    statement = statement.options(*map(defer, (Productions.selection, Productions.properties, Productions.parts)))
-    if after is not None:
-        statement = statement.where(Productions.id < decode_cursor(after, (int,))[0])
+    window = open_window(query, (int,))
     with session() as reading:
-        if case is not None:
-            statement = statement.where(Productions.case_id == get_case_id(reading, caller, case))
-        rows = reading.execute(statement.order_by(Productions.id.desc()).limit(limit + 1)).all()
-    page, following = paginate(rows, limit, lambda row: (row[0].id,))
-    return schemas.ProductionPage(items=[_describe_summary(row[0], row[1]) for row in page], next=following)
+        case_id = find_chosen_case(reading, caller, query)
+        # The primary key would read other tenants' rows. The selection is omitted: it may hold 10,000 ids.
+        index = "ix_productions_tenant" if case_id is None else "ix_productions_case"
+        statement = force_index(_select_productions(caller), Productions, index)
+        statement = statement.options(*map(defer, (Productions.selection, Productions.properties, Productions.parts)))
+        if case_id is not None:
+            statement = statement.where(Productions.case_id == case_id)
+        rows = reading.execute(select_window(statement, window, Productions.id)).all()
+        total = _count(reading, statement) if query.count else None
+    page = build_page(rows, window, lambda row: (row[0].id,))
+    items = [_describe_summary(row[0], row[1]) for row in page.items]
+    return schemas.ProductionPage(items=items, next=page.next, prev=page.prev, total=total)
+
+
+def _count(reading: Session, statement: Select[Any, Any]) -> int:
+    return reading.execute(statement.with_only_columns(func.count(), maintain_column_froms=True)).scalar_one()
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_documents(caller: Caller, production_id: int, limit: int, after: str | None) -> schemas.ProducedDocumentPage:
+def list_documents(caller: Caller, production_id: int, query: ListQuery) -> schemas.ProducedDocumentPage:
     """Return a page of the production's documents in the order of their numbers.
 
     Raises NotFoundError, and InvalidInputError for a cursor that this API did not issue.
     """
     document = ProductionDocuments
-    last_seen = decode_cursor(after, (int,))[0] if after is not None else 0
+    window = open_window(query, (int,))
     with session() as reading:
         production, _ = load_production(reading, caller, production_id)
         if production.last_number is None:
-            return schemas.ProducedDocumentPage(items=[], next=None)
-        last_seen = max(last_seen, (production.first_number or 1) - 1)
+            return schemas.ProducedDocumentPage(items=[], next=None, prev=None)
         # An exhibit of which all numbers are void can have been removed.
         control_number = func.coalesce(document.control_number, Exhibits.control_number)
         statement = select(document, control_number).outerjoin(Exhibits, Exhibits.id == document.exhibit_id)
-        statement = statement.where(document.sequence_id == production.sequence_id, document.first_number > last_seen)
-        # The upper bound keeps the scan within the production's own numbers.
+        # The bounds keep the scan within the production's own numbers.
         statement = statement.where(
-            document.first_number <= production.last_number, document.production_id == production.id
+            document.sequence_id == production.sequence_id,
+            document.first_number.between(production.first_number or 1, production.last_number),
+            document.production_id == production.id,
         )
         # With another index all documents of the production would be read and sorted for every page.
         statement = force_index(statement, document, "uq_production_documents_number")
-        rows = reading.execute(statement.order_by(document.first_number).limit(limit + 1)).all()
-    page, following = paginate(rows, limit, lambda row: (row[0].first_number,))
+        rows = reading.execute(select_window(statement, window, document.first_number)).all()
+    page = build_page(rows, window, lambda row: (row[0].first_number,))
     bates_format = BatesFormat(production.prefix, production.digits)
-    return schemas.ProducedDocumentPage(
-        items=[_describe_document(bates_format, row[0], row[1]) for row in page], next=following
-    )
+    items = [_describe_document(bates_format, row[0], row[1]) for row in page.items]
+    return schemas.ProducedDocumentPage(items=items, next=page.next, prev=page.prev)
 
 
 def load_production(reading: Session, caller: Caller, production_id: int) -> tuple[Productions, str]:

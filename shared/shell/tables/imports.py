@@ -22,6 +22,7 @@ class Imports(Base):
         UniqueConstraint("upload_key", name="uq_imports_upload_key"),
         UniqueConstraint("tenant_id", "upload_id", name="uq_imports_upload_id"),
         Index("ix_imports_case", "case_id"),
+        Index("ix_imports_case_started", "case_id", "started_at"),
         Index("ix_imports_tenant", "tenant_id"),
         Index("ix_imports_volume", "volume_id"),
         Index("ix_imports_after", "after_import_id"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.codes import Rejection
 from core.errors import InvalidInputError
-from core.pagination import build_cursor_error, decode_cursor
+from core.pagination import PageRequest, Window, build_cursor_error, decode_cursor, open_window
 from shell.db.column_limits import ColumnLimit, column_limits
 from shell.utils.data_sanitizer import remove_four_byte_characters
 
@@ -54,3 +54,14 @@ def decode_start_key(after: str | None, table: str, column: str) -> str | None:
     if not is_storable(key, table, column):
         raise build_cursor_error()
     return key
+
+
+def open_named_window(request: PageRequest, table: str, column: str, *more: type[int]) -> Window:
+    """Return the window of a list that is ordered by a name, and then by numbers.
+
+    Raises InvalidInputError for a cursor whose name the column cannot hold: no such name was ever returned.
+    """
+    window = open_window(request, (str, *more))
+    if window.start is not None and not is_storable(window.start[0], table, column):
+        raise build_cursor_error()
+    return window

@@ -7,7 +7,7 @@ each other by key.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,41 +15,48 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
+from core.contracts.pages import ListQuery
+from core.contracts.queries import VolumeQuery
 from core.contracts.volumes import Volume, VolumeDetails, VolumeFile, VolumeFilePage, VolumeImport, VolumePage
 from core.errors import NotFoundError
-from core.pagination import MAX_NUMBER, decode_cursor, paginate
+from core.pagination import build_page, open_window
+from shell.db.keyset import window_values, write_window
 from shell.db.session import session
-from shell.exhibits.cases import WALL, WALL_CASES, get_case_id, wall_values
+from shell.exhibits.cases import WALL, WALL_CASES, find_chosen_case, wall_values
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.utils.user_names import read_user_names
 
 _COLUMNS = "v.*, c.name AS case_name"
 _VOLUMES = f"FROM volumes AS v JOIN cases AS c ON c.id = v.case_id WHERE v.tenant_id = :tenant_id AND {WALL}"
 _ONE = text(f"SELECT {_COLUMNS} {_VOLUMES} AND v.id = :volume_id").bindparams(WALL_CASES)
 _EXISTS = text(f"SELECT v.id {_VOLUMES} AND v.id = :volume_id").bindparams(WALL_CASES)
-_PAGE = f"SELECT {_COLUMNS} {_VOLUMES} AND v.id < :before {{filters}} ORDER BY v.id DESC LIMIT :most"
 _IMPORTS = text(
     "SELECT id, kind, status, object_key FROM imports WHERE volume_id = :volume_id ORDER BY id DESC LIMIT 100"
 )
 _HAS_IMPORTS = text("SELECT id FROM imports WHERE volume_id = :volume_id LIMIT 1")
-_FILES = text(
-    "SELECT file_no, path, size, version_id, md5, sha1, sha256 FROM volume_files "
-    "WHERE volume_id = :volume_id AND file_no >= :first ORDER BY file_no LIMIT :most"
-)
+_FILES = "SELECT file_no, path, size, version_id, md5, sha1, sha256 FROM volume_files WHERE volume_id = :volume_id"
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_volumes(caller: Caller, case: str | None, limit: int, after: str | None) -> VolumePage:
+def list_volumes(caller: Caller, query: VolumeQuery) -> VolumePage:
     """Return a page of the tenant's volumes, newest first, optionally of one case.
 
-    Raises NotFoundError if the tenant has no such case, InvalidInputError if `after` is not a valid cursor.
+    Raises NotFoundError if the tenant has no such case, InvalidInputError for a cursor that this API did not issue.
     """
-    before = MAX_NUMBER if after is None else decode_cursor(after, (int,))[0]
-    page = text(_PAGE.format(filters="" if case is None else "AND v.case_id = :case_id")).bindparams(WALL_CASES)
+    window = open_window(query, (int,))
     with session() as reading:
-        given = {} if case is None else {"case_id": get_case_id(reading, caller, case)}
-        values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given, **wall_values(caller)}
-        rows, cursor = paginate(reading.execute(page, values).all(), limit, lambda row: (row.id,))
-    return VolumePage(items=[Volume(**_describe(row)) for row in rows], next=cursor)
+        case_id = find_chosen_case(reading, caller, query)
+        source = _VOLUMES if case_id is None else f"{_VOLUMES} AND v.case_id = :case_id"
+        given = {} if case_id is None else {"case_id": case_id}
+        values = {"tenant_id": caller.tenant_id, **given, **wall_values(caller)}
+        statement = text(f"SELECT {_COLUMNS} {source} {write_window(window, 'v.id')}").bindparams(WALL_CASES)
+        rows = reading.execute(statement, {**values, **window_values(window)}).all()
+        counted = text(f"SELECT COUNT(*) {source}").bindparams(WALL_CASES)
+        total = reading.execute(counted, values).scalar_one() if query.count else None
+        page = build_page(rows, window, lambda row: (row.id,))
+        names = read_user_names(reading, caller.tenant_id, [row.user_id for row in page.items])
+    items = [Volume(**_describe(row, names)) for row in page.items]
+    return VolumePage(items=items, next=page.next, prev=page.prev, total=total)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -66,18 +73,20 @@ def read_details(reading: Session, caller: Caller, volume_id: int) -> VolumeDeta
     if row is None:
         raise build_volume_not_found()
     imports = reading.execute(_IMPORTS, {"volume_id": volume_id}).all()
-    return VolumeDetails(**_describe(row), imports=[_describe_import(each, row.prefix) for each in imports])
+    names = read_user_names(reading, caller.tenant_id, [row.user_id])
+    return VolumeDetails(**_describe(row, names), imports=[_describe_import(each, row.prefix) for each in imports])
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_files(caller: Caller, volume_id: int, limit: int, after: str | None) -> VolumeFilePage:
+def list_files(caller: Caller, volume_id: int, query: ListQuery) -> VolumeFilePage:
     """Return a page of the volume's files; raises the errors of `list_volumes`."""
-    first = 0 if after is None else decode_cursor(after, (int,))[0] + 1
+    window = open_window(query, (int,))
     with session() as reading:
         require_volume(reading, caller, volume_id)
-        values = {"volume_id": volume_id, "first": first, "most": limit + 1}
-        rows, cursor = paginate(reading.execute(_FILES, values).all(), limit, lambda row: (row.file_no,))
-    return VolumeFilePage(items=[_describe_file(row) for row in rows], next=cursor)
+        values = {"volume_id": volume_id, **window_values(window)}
+        rows = reading.execute(text(f"{_FILES} {write_window(window, 'file_no')}"), values).all()
+    page = build_page(rows, window, lambda row: (row.file_no,))
+    return VolumeFilePage(items=[_describe_file(row) for row in page.items], next=page.next, prev=page.prev)
 
 
 def require_volume(reading: Session, caller: Caller, volume_id: int) -> None:
@@ -97,12 +106,13 @@ def build_volume_not_found() -> NotFoundError:
     return NotFoundError("You have no such volume; GET /volumes lists yours.")
 
 
-def _describe(row: Any) -> dict[str, Any]:
+def _describe(row: Any, names: Mapping[str, str]) -> dict[str, Any]:
     found = json.loads(row.load_files) if row.load_files else {}
-    names = ("id", "status", "case_id", "name", "user_id", "prefix", "files", "bytes", "ignored", "late_files")
+    columns = ("id", "status", "case_id", "name", "user_id", "prefix", "files", "bytes", "ignored", "late_files")
     more = ("units", "units_left", "generation", "failure_code", "failure_message")
     return {
-        **{name: getattr(row, name) for name in (*names, *more)},
+        **{name: getattr(row, name) for name in (*columns, *more)},
+        "user_name": names.get(row.user_id),
         "case": row.case_name,
         "kind": "files" if row.archive_key is None else "zip",
         "late_names": json.loads(row.late_names) if row.late_names else [],

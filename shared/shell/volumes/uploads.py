@@ -40,6 +40,7 @@ from shell.aws.presigned_urls import create_multipart_upload
 from shell.db.bulk_insert import insert_missing
 from shell.db.session import session
 from shell.exhibits.cases import get_or_create_case, require_case
+from shell.exhibits.similar_cases import require_known_case
 from shell.imports.uploads import sign_parts, sign_put
 from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
@@ -53,9 +54,11 @@ _STATUS = text("SELECT status FROM volumes WHERE id = :volume_id")
 def create_volume(transaction: Session, caller: Caller, body: NewVolume) -> PendingVolume:
     """Create a volume that awaits its files.
 
-    Raises NotFoundError for a case that the caller is not limited to, InvalidInputError for names that are too long,
-    StorageUnavailableError if S3 fails.
+    Raises UnknownCaseError for a case that must exist and does not, NotFoundError for a case that the caller is not
+    limited to, InvalidInputError for names that are too long, StorageUnavailableError if S3 fails.
     """
+    if not body.create_case:
+        require_known_case(transaction, caller, body.case)
     require_case(caller, body.case)
     case_id = get_or_create_case(transaction, caller.tenant_id, body.case)
     owner = {"tenant_id": caller.tenant_id, "case_id": case_id, "user_id": caller.user_id}

@@ -9,6 +9,7 @@ import pytest
 
 from core.caller import Caller
 from core.contracts.cases import NewCase
+from core.contracts.queries import CasesQuery
 from core.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from core.pagination import encode_cursor
 from shell.db.session import session
@@ -27,7 +28,7 @@ def listed(caller: Caller = CALLER, limit: int = 100, prefix: str | None = None)
     names: list[str] = []
     after: str | None = None
     while True:
-        page = list_cases(caller, prefix, limit, after)
+        page = list_cases(caller, CasesQuery.model_construct(prefix=prefix, limit=limit, after=after))
         names += [each.name for each in page.items]
         after = page.next
         if after is None:
@@ -55,20 +56,20 @@ def test_pages_hold_every_case_of_the_tenant_once(cases: Cases) -> None:
     assert listed(prefix="a") == listed(prefix="%") == listed(prefix="x" * 300) == listed(prefix="\ud800") == []
     assert listed(LIMITED) == ["A"]
     with pytest.raises(InvalidInputError, match="after: "):
-        list_cases(CALLER, None, 5, encode_cursor(5))
+        list_cases(CALLER, CasesQuery(after=encode_cursor(5)))
 
 
 def test_a_case_has_its_imports_and_when_the_last_one_began(cases: Cases, world: World) -> None:
     """test_counts.py has the documents, after whatever creates or removes them."""
     cases.case("Empty")
     cases.case("Full")
-    before = statements(world, lambda: list_cases(CALLER, None, 5, None))
+    before = statements(world, lambda: list_cases(CALLER, CasesQuery(limit=5)))
     put_import(cases, "Full", "2026-01-02")
     put_import(cases, "Full", "2026-01-01")
-    empty, full = list_cases(CALLER, None, 5, None).items
+    empty, full = list_cases(CALLER, CasesQuery(limit=5)).items
     assert (empty.imports, empty.documents, empty.last_import_at) == (0, 0, None)
     assert (full.imports, full.documents, full.last_import_at) == (2, 0, datetime(2026, 1, 2))
-    assert statements(world, lambda: list_cases(CALLER, None, 5, None)) == before
+    assert statements(world, lambda: list_cases(CALLER, CasesQuery(limit=5))) == before
 
 
 @pytest.mark.parametrize("name", ["KA ", "KA   "])
@@ -92,7 +93,7 @@ def test_a_case_is_found_by_the_index_of_the_names(cases: Cases) -> None:
     limited = Caller(CALLER.tenant_id, "limited", frozenset({"case 7"}))
     with session() as reading:
         sent = sent_by(lambda: get_case_id(reading, CALLER, "case 7"))
-    sent += sent_by(lambda: list_cases(limited, None, 5, None))
+    sent += sent_by(lambda: list_cases(limited, CasesQuery(limit=5)))
     of_names = [each for each in sent if "WHERE cases.tenant_id" in each[0]]
     assert len(of_names) == 2
     for statement, values in of_names:

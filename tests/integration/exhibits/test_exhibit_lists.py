@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from core.contracts.exhibits import ExhibitPage
-from core.contracts.queries import ExhibitQuery
+from core.contracts.queries import CustodiansQuery, ExhibitQuery
 from core.errors import InvalidInputError, NotFoundError
 from core.pagination import encode_cursor
 from shell.exhibits.cases import NO_SUCH_CASE
 from shell.exhibits.commands import add_custodians, add_taggings
-from shell.exhibits.custodians import list_custodians
+from shell.exhibits.named_lists import list_custodians
 from shell.exhibits.queries import get_exhibit, list_exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, sorts, tagging
 from tests.support.application.driver import World
@@ -116,7 +116,7 @@ def test_only_a_case_of_the_tenant_is_listed(cases: Cases) -> None:
         with pytest.raises(NotFoundError, match=NO_SUCH_CASE):
             page(5, case=name)
         with pytest.raises(NotFoundError, match=NO_SUCH_CASE):
-            list_custodians(CALLER, name, 5, None)
+            list_custodians(CALLER, CustodiansQuery.model_construct(case=name))
 
 
 def test_a_cursor_of_another_list_is_refused(cases: Cases) -> None:
@@ -125,7 +125,7 @@ def test_a_cursor_of_another_list_is_refused(cases: Cases) -> None:
         with pytest.raises(InvalidInputError, match="after: "):
             page(5, after)
         with pytest.raises(InvalidInputError, match="after: "):
-            list_custodians(CALLER, "Case", 5, after)
+            list_custodians(CALLER, CustodiansQuery(case="Case", limit=5, after=after))
 
 
 def test_custodians_come_in_the_order_of_their_collation(cases: Cases) -> None:
@@ -134,7 +134,7 @@ def test_custodians_come_in_the_order_of_their_collation(cases: Cases) -> None:
     held_by(cases, cases.exhibit("A-1", "Case 2"), "Elsewhere")
     seen, after = [], None
     while True:
-        got = list_custodians(CALLER, "Case", 2, after)
+        got = list_custodians(CALLER, CustodiansQuery(case="Case", limit=2, after=after))
         seen += [each.name for each in got.items]
         after = got.next
         if after is None:
@@ -155,11 +155,15 @@ def test_a_page_is_read_off_the_index_and_not_sorted(cases: Cases) -> None:
 
 def test_statements_do_not_grow_with_what_is_read(cases: Cases, world: World) -> None:
     exhibit, *_ = cases.exhibits(60)
-    calls: list[Callable[[], object]] = [lambda: page(1), lambda: list_custodians(CALLER, "Case", 1, None)]
+    held_by(cases, exhibit, "Custodian")
+    calls: list[Callable[[], object]] = [
+        lambda: page(1),
+        lambda: list_custodians(CALLER, CustodiansQuery(case="Case", limit=1)),
+    ]
     calls.append(lambda: get_exhibit(CALLER, exhibit))
     before = [statements(world, ask) for ask in calls]
     held_by(cases, exhibit, *(f"Custodian {number}" for number in range(50)))
     done(add_taggings, CALLER, tagging([exhibit], *(f"Tag {number}" for number in range(50))))
-    calls[:2] = [lambda: page(50), lambda: list_custodians(CALLER, "Case", 50, None)]
+    calls[:2] = [lambda: page(50), lambda: list_custodians(CALLER, CustodiansQuery(case="Case", limit=50))]
     assert [statements(world, ask) for ask in calls] == before
     assert len(get_exhibit(CALLER, exhibit).tags) == 50

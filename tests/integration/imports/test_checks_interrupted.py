@@ -9,6 +9,7 @@ import pytest
 
 import complete_import
 import import_chunk
+from core.contracts.queries import CasesQuery
 from shell.exhibits.case_list import list_cases
 from shell.imports.checks.queries import list_findings
 from shell.imports.failed_imports import handle_failed_completion
@@ -64,7 +65,7 @@ def test_a_check_that_did_not_end_has_imported_nothing(world: World, end: Callab
         assert call(import_chunk.lambda_handler, message)
     end(import_id)
     assert [getattr(state(import_id), name) for name in COUNTS] == [0, 0, 0, 0, 0]
-    assert list_cases(CALLER, None, 10, None).items[0].documents == 0
+    assert list_cases(CALLER, CasesQuery()).items[0].documents == 0
     assert {event["counts"]["imported"] for event in events(world, "import.cancelled")} <= {0}
 
 

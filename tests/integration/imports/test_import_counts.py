@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import start_import
 from core.contracts.checks import RunRequest
+from core.contracts.queries import CasesQuery
 from shell.exhibits.case_list import list_cases
 from shell.imports.checks.commands import run_import
 from shell.imports.commands import cancel_import
@@ -22,7 +23,7 @@ OPT = b"".join(b"A-%d,VOL001,IMAGES\\%d.tif,Y,,,1\r\n" % (number, number) for nu
 
 def compare(world: World) -> int:
     """Compare the count of the case with that of its exhibits, and return it."""
-    [case] = list_cases(CALLER, None, 10, None).items
+    [case] = list_cases(CALLER, CasesQuery()).items
     [(documents,)] = world.query("SELECT COUNT(*) FROM exhibits")
     assert case.documents == documents
     return int(documents)

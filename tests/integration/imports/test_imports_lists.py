@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from core.contracts.queries import ImportQuery
 from core.errors import InvalidInputError
 from core.pagination import encode_cursor
 from core.statuses import ImportStatus
@@ -42,7 +43,7 @@ def pages(limit: int, case: str | None = None, status: ImportStatus | None = Non
     """The ids of all pages of the list."""
     after = None
     while True:
-        page = list_imports(CALLER, case, status, limit, after)
+        page = list_imports(CALLER, ImportQuery(case=case, status=status, limit=limit, after=after))
         yield [item.id for item in page.items]
         after = page.next
         if after is None:
@@ -93,7 +94,7 @@ def test_the_pages_show_every_rejection_and_warning_once(world: World) -> None:
 def test_a_cursor_of_another_list_is_an_invalid_input(world: World) -> None:
     import_id, after = announce().id, encode_cursor(1, 2, 3)
     with pytest.raises(InvalidInputError):
-        list_imports(CALLER, None, None, 10, after)
+        list_imports(CALLER, ImportQuery(after=after))
     for listing in (list_rejections, list_warnings):
         with pytest.raises(InvalidInputError):
             listing(CALLER, import_id, 10, after)
@@ -102,14 +103,14 @@ def test_a_cursor_of_another_list_is_an_invalid_input(world: World) -> None:
 def test_a_list_takes_the_same_few_statements_however_long_it_is(world: World, chunk_rows: Chunks) -> None:
     chunk_rows(1)
     assert start(put(announce(), THREE))
-    list_imports(CALLER, None, None, 100, None)
-    one = statements(world, lambda: list_imports(CALLER, None, None, 100, None))
+    list_imports(CALLER, ImportQuery())
+    one = statements(world, lambda: list_imports(CALLER, ImportQuery()))
     for _ in range(3):
         assert start(put(announce(), THREE))
-    many = statements(world, lambda: list_imports(CALLER, None, None, 100, None))
+    many = statements(world, lambda: list_imports(CALLER, ImportQuery()))
     assert one == many <= 4
     import_id = announce().id
-    assert statements(world, lambda: get_import(CALLER, import_id)) <= 7
+    assert statements(world, lambda: get_import(CALLER, import_id)) <= 8
     assert statements(world, lambda: list_rejections(CALLER, import_id, 10, None)) <= 4
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.contracts.exhibits import ExhibitChange
+from core.contracts.pages import NewestFirst
 from core.contracts.queries import ExhibitQuery
 from core.exhibit_fields import TEXT_FIELDS, TextField
 from shell.exhibits.commands import patch_exhibit
@@ -77,7 +78,7 @@ def test_a_text_goes_round(world: World, text: TextField) -> None:
     before = dump_documents(world)
     overlay = world.run(make_file(text, "Secret", ""), **OVERLAY)
     assert stored(world, text) == ["Secret", "Attorneys' Eyes Only", None]
-    changes = [entry.fields.get(text.name) for entry in list_changes(CALLER, first, 10, None).items]
+    changes = [entry.fields.get(text.name) for entry in list_changes(CALLER, first, NewestFirst()).items]
     assert changes == [{"old": "Public", "new": "Secret"}, {"old": "Confidential", "new": "Public"}, None]
     assert counts(undo(world, overlay))[:2] == ("undone", 1)
     assert dump_documents(world) == before

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from core.contracts.pages import ListQuery
+from core.contracts.queries import ProductionQuery
 from core.errors import InvalidInputError
 from core.productions.volume import MAX_DOCUMENTS
 from shell.db.session import session
@@ -104,9 +106,9 @@ def reading_costs(world: World, production: int) -> dict[str, tuple[int, int]]:
     """The statements and the rows that each way of reading productions costs."""
     reading: dict[str, Callable[[], Any]] = {
         "get": partial(get_production, CALLER, production),
-        "list": partial(list_productions, CALLER, None, 10, None),
-        "of a case": partial(list_productions, CALLER, "Case", 10, None),
-        "documents": partial(list_documents, CALLER, production, 10, None),
+        "list": partial(list_productions, CALLER, ProductionQuery(limit=10)),
+        "of a case": partial(list_productions, CALLER, ProductionQuery(case="Case", limit=10)),
+        "documents": partial(list_documents, CALLER, production, ListQuery(limit=10)),
     }
     return {name: (statements(world, work), rows_read(world, work)) for name, work in reading.items()}
 

@@ -11,6 +11,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from core.contracts.checks import RunRequest
+from core.contracts.pages import ListQuery
+from core.contracts.queries import VolumeQuery
 from core.contracts.volumes import NewVolume, NewVolumeFile
 from core.errors import AlreadyExistsError, InvalidInputError, NotFoundError, WrongStateError
 from core.statuses import VolumeStatus
@@ -143,8 +145,8 @@ def test_a_volume_is_not_imported_twice_at_once(world: World) -> None:
 def test_files_are_listed_in_pages(world: World) -> None:
     volume_id = upload(world)
     run(volume_id)
-    first = list_files(CALLER, volume_id, 3, None)
-    rest = list_files(CALLER, volume_id, 3, first.next)
+    first = list_files(CALLER, volume_id, ListQuery(limit=3))
+    rest = list_files(CALLER, volume_id, ListQuery(limit=3, after=first.next))
     assert [file.number for file in (*first.items, *rest.items)] == [0, 1, 2, 3]
     assert rest.next is None
 
@@ -153,15 +155,15 @@ def test_another_tenant_has_none_of_it(world: World) -> None:
     volume_id = upload(world)
     for attempt in (
         lambda: state(volume_id, STRANGER),
-        lambda: list_files(STRANGER, volume_id, 3, None),
+        lambda: list_files(STRANGER, volume_id, ListQuery(limit=3)),
         lambda: declare(volume_id, {"a.txt": b"1"}, STRANGER),
         lambda: request(volume_id, STRANGER),
         lambda: committed(delete_volume, STRANGER, volume_id),
     ):
         with pytest.raises(NotFoundError):
             attempt()
-    assert list_volumes(STRANGER, None, 10, None).items == []
-    assert [each.id for each in list_volumes(CALLER, "Case", 10, None).items] == [volume_id]
+    assert list_volumes(STRANGER, VolumeQuery()).items == []
+    assert [each.id for each in list_volumes(CALLER, VolumeQuery(case="Case")).items] == [volume_id]
 
 
 def archives(world: World) -> int:

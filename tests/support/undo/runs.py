@@ -8,6 +8,7 @@ from typing import Any
 import complete_import
 import start_import
 from core.caller import Caller
+from core.contracts.pages import ListQuery
 from core.contracts.undos import Undo, UndoRequest
 from core.exhibit_fields import KEYS, TEXTS
 from shell.db.session import session
@@ -84,5 +85,5 @@ def counts(undone: Undo) -> tuple[str, int, int, int, int]:
 
 def kept(import_id: int) -> Sequence[tuple[Any, ...]]:
     """Line, control number, code and name of all that was kept."""
-    items = list_kept(CALLER, import_id, 100, None).items
+    items = list_kept(CALLER, import_id, ListQuery()).items
     return [(each.line, each.control_number, each.code.value, each.name) for each in items]

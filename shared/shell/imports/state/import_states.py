@@ -19,10 +19,11 @@ from core.imports.report_files import build_report_prefix
 from core.statuses import ACTIVE_STATUSES
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
 from shell.imports.state.access import build_not_found
+from shell.utils.user_names import read_user_names
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 COLUMNS = (
-    "i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
+    "i.id, i.tenant_id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
     "i.profile_version, i.size, i.sha256, i.failure_code, "
     "i.failure_message, i.rows_seen, i.chunk_count, i.phase, "
     # The end of a check rejects rows that its chunks accept.
@@ -61,13 +62,14 @@ def read_import(reading: Session, caller: Caller, import_id: int) -> tuple[Impor
 
 
 def build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
-    """Return the imports with the sums of their chunks, which take one statement for all imports."""
+    """Return the imports of a tenant with the sums of their chunks and the names of their users, in two statements."""
     ids = [row.id for row in rows]
     sums = {row.import_id: dict(row._mapping) for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
-    return [_build_state(row, sums.get(row.id, {})) for row in rows]
+    names = read_user_names(reading, rows[0].tenant_id, [row.user_id for row in rows]) if rows else {}
+    return [_build_state(row, sums.get(row.id, {}), names.get(row.user_id)) for row in rows]
 
 
-def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
+def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> ImportState:
     running = row.status in ACTIVE_STATUSES
     counted = chunks if running else dict(row._mapping)
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
@@ -82,6 +84,7 @@ def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
         case_id=row.case_id,
         file_name=row.file_name,
         user_id=row.user_id,
+        user_name=user_name,
         profile=row.profile_name and ProfileUse(name=row.profile_name, version=row.profile_version),
         size=row.size,
         sha256=None if row.sha256 is None else bytes(row.sha256).hex(),

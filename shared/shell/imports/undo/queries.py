@@ -13,13 +13,15 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
+from core.contracts.pages import ListQuery
 from core.contracts.undos import KeptItem, KeptPage, KeptReason, OtherImport, UnchangedBy, Undo
 from core.errors import NotFoundError
 from core.imports.report_files import build_kept_key
 from core.imports.undo import OtherKind
-from core.pagination import decode_cursor, paginate
+from core.pagination import build_page, open_window
 from core.statuses import UndoStatus
 from shell.aws.presigned_urls import presign_get
+from shell.db.keyset import window_values, write_window
 from shell.db.session import session
 from shell.imports.state.access import require_import
 from shell.settings import settings
@@ -54,10 +56,9 @@ _UNLISTED = text(
     "WHERE u.import_id = k.import_id AND u.chunk_no = k.chunk_no) "
     f"GROUP BY i.id ORDER BY i.id LIMIT {MAX_LISTED_IMPORTS}"
 )
-_PAGE = text(
+_PAGE = (
     "SELECT line_no, seq, exhibit_id, control_number, code, kind, name, by_user, by_import, by_production, by_document "
-    "FROM import_undo_kept WHERE import_id = :import_id AND undo_no = :undo_no "
-    "AND line_no >= :line_no AND (line_no > :line_no OR seq > :seq) ORDER BY line_no, seq LIMIT :most"
+    "FROM import_undo_kept WHERE import_id = :import_id AND undo_no = :undo_no"
 )
 
 
@@ -87,17 +88,18 @@ def get_undo(caller: Caller, import_id: int) -> Undo:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_kept(caller: Caller, import_id: int, limit: int, after: str | None) -> KeptPage:
+def list_kept(caller: Caller, import_id: int, query: ListQuery) -> KeptPage:
     """Return a page of what the last undo, or dry run of one, kept, in the order of the file.
 
-    Raises the errors of `get_undo`, and InvalidInputError if `after` is not a valid cursor.
+    Raises the errors of `get_undo`, and InvalidInputError for a cursor that this API did not issue.
     """
-    line_no, seq = (0, -1) if after is None else decode_cursor(after, (int, int))
+    window = open_window(query, (int, int))
     with session() as reading:
         undo = _require_undo(reading, caller, import_id)
-        place = {"import_id": import_id, "undo_no": undo.undo_no, "line_no": line_no, "seq": seq, "most": limit + 1}
-        rows, cursor = paginate(reading.execute(_PAGE, place).all(), limit, lambda row: (row.line_no, row.seq))
-    return KeptPage(items=[_build_item(row) for row in rows], next=cursor)
+        place = {"import_id": import_id, "undo_no": undo.undo_no, **window_values(window)}
+        rows = reading.execute(text(f"{_PAGE} {write_window(window, 'line_no', 'seq')}"), place).all()
+    page = build_page(rows, window, lambda row: (row.line_no, row.seq))
+    return KeptPage(items=[_build_item(row) for row in page.items], next=page.next, prev=page.prev)
 
 
 def _require_undo(reading: Session, caller: Caller, import_id: int) -> ImportUndos:

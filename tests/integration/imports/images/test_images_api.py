@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.contracts.pages import ListQuery
 from core.errors import InvalidInputError, NotFoundError
 from shell.exhibits.pages import count_pages, list_pages
 from shell.exhibits.queries import get_exhibit
@@ -46,7 +47,7 @@ def test_the_pages_of_an_exhibit_are_listed_in_order(world: World) -> None:
     import_id = import_volume(world, volume, "DATA/images.opt")
     exhibit = exhibit_id(world, "A-3")
     assert get_exhibit(CALLER, exhibit).page_count == 3
-    first = list_pages(CALLER, exhibit, 2, None)
+    first = list_pages(CALLER, exhibit, ListQuery(limit=2))
     assert first.items[1].model_dump() == {
         "page": 2,
         "image_key": "A-3",
@@ -57,11 +58,11 @@ def test_the_pages_of_an_exhibit_are_listed_in_order(world: World) -> None:
         "rotation": 0,
         "import_id": import_id,
     }
-    assert [each.page for each in list_pages(CALLER, exhibit, 2, first.next).items] == [3]
+    assert [each.page for each in list_pages(CALLER, exhibit, ListQuery(limit=2, after=first.next)).items] == [3]
     with pytest.raises(NotFoundError):
-        list_pages(STRANGER, exhibit, 2, None)
+        list_pages(STRANGER, exhibit, ListQuery(limit=2))
     with pytest.raises(InvalidInputError):
-        list_pages(CALLER, exhibit, 2, "no cursor")
+        list_pages(CALLER, exhibit, ListQuery(after="no cursor"))
 
 
 def test_the_pages_of_page_sets_are_counted_for_their_tenant_only(world: World) -> None:
@@ -77,7 +78,7 @@ def test_an_exhibit_without_images_has_no_pages(world: World) -> None:
     world.run(DAT)
     exhibit = exhibit_id(world, "A-1")
     assert get_exhibit(CALLER, exhibit).page_count == 0
-    assert list_pages(CALLER, exhibit, 10, None).items == []
+    assert list_pages(CALLER, exhibit, ListQuery(limit=10)).items == []
 
 
 def test_a_check_finds_what_an_import_rejects_and_writes_nothing(world: World) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from core.contracts.exhibits import ExhibitChange
+from core.contracts.pages import ListQuery
 from core.contracts.taggings import TaggingRequest
 from core.errors import NotFoundError, WrongStateError
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
@@ -259,7 +260,7 @@ def test_who_may_undo_what(world: World) -> None:
         with pytest.raises(NotFoundError):
             get_undo(caller, import_id)
         with pytest.raises(NotFoundError):
-            list_kept(caller, import_id, 10, None)
+            list_kept(caller, import_id, ListQuery())
     running = world.start(SECOND, mode="overlay")
     with pytest.raises(WrongStateError, match=f"Import {running} of the same case is running"):
         request_undo(first)

@@ -13,6 +13,7 @@ import pytest
 
 import import_chunk
 from core.codes import KeptCode
+from core.contracts.pages import ListQuery
 from core.contracts.taggings import TaggingRequest
 from core.exhibit_history import Action, Change, Entry, Key, Kind, Stated, Value, encode_stated
 from core.imports import undo as rules
@@ -196,7 +197,7 @@ def test_documents_with_bates_numbers_stay_unless_all_are_void(world: World, chu
     assert kept(first) == [(2, "A-1", "IN_PRODUCTION", None)]
     # The listing of numbers that are void still names the document.
     [(void,)] = world.query("SELECT production_id FROM production_documents WHERE status = 'void'")
-    assert [each.control_number for each in list_documents(CALLER, void, 10, None).items] == ["A-2"]
+    assert [each.control_number for each in list_documents(CALLER, void, ListQuery()).items] == ["A-2"]
 
 
 def compare_values(
