@@ -27,7 +27,7 @@ from shell.exhibits.cases import build_wall, load_case, require_case
 from shell.exhibits.word_search import match_words
 from shell.tables.cases import Cases
 from shell.tables.imports import Imports
-from shell.utils.db_helpers import insert_or_get, is_in, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.db_helpers import force_index, insert_or_get, is_in, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import is_storable, open_named_window, validate_key
 
 # Only data files create documents, and a check counts in its chunks what an import would do.
@@ -109,7 +109,9 @@ def _build_filters(query: CasesQuery) -> list[ColumnElement[bool]]:
 
 def _read_by_name(reading: Session, query: CasesQuery, own: Sequence[ColumnElement[bool]]) -> Page[Cases]:
     window = open_named_window(query, "cases", "name")
-    rows = reading.scalars(select_window(select(Cases).where(*own), window, Cases.name)).all()
+    # A search that may find most of the cases would be answered by sorting them.
+    statement = force_index(select(Cases).where(*own), Cases, "uq_cases_tenant_name")
+    rows = reading.scalars(select_window(statement, window, Cases.name)).all()
     return build_page(rows, window, lambda row: (row.name,))
 
 

@@ -62,6 +62,8 @@ class Client:
 
     tenant: str = "acme"
     user: str = "ada"
+    name: str | None = None
+    cases: tuple[str, ...] | None = None
 
     def get(self, path: str) -> Reply:
         """GET."""
@@ -82,7 +84,7 @@ class Client:
         place, _, query = path.partition("?")
         sent = {
             "host": "api.test",
-            "authorization": f"Bearer {TOKENS.issue(self.tenant, self.user)}",
+            "authorization": f"Bearer {TOKENS.issue(self.tenant, self.user, cases=self.cases, name=self.name)}",
             **({"content-type": "application/json"} if raw else {}),
             **headers,
         }

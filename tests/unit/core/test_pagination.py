@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInputError
-from core.pagination import decode_cursor, encode_cursor, paginate
+from core.pagination import Order, Page, build_page, decode_cursor, encode_cursor, open_window, paginate
 
 NUMBERS = st.integers(min_value=0, max_value=2**63 - 1)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=50)
@@ -70,3 +71,40 @@ def test_a_page_ends_the_list_unless_there_is_one_row_too_many(count: int) -> No
     page, following = paginate(["a", "b", "c"][:count], 2, lambda row: (row, 7))
     assert page == ["a", "b"][:count]
     assert following == (encode_cursor("b", 7) if count == 3 else None)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A page that a client asks for."""
+
+    limit: int
+    after: str | None = None
+    before: str | None = None
+    order: Order = "asc"
+
+
+def read(keys: list[int], asked: Asked) -> Page[int]:
+    """The page of a list of keys, read as a database would."""
+    window = open_window(asked, (int,))
+    rows = sorted(keys, reverse=window.reads_down)
+    if window.start is not None:
+        start = window.start[0]
+        rows = [key for key in rows if (key < start if window.reads_down else key > start)]
+    return build_page(rows[: window.limit + 1], window, lambda key: (key,))
+
+
+@given(st.sets(st.integers(0, 50)), st.integers(1, 7), st.sampled_from(["asc", "desc"]))
+def test_a_list_is_read_to_its_end_and_back(keys: set[int], limit: int, order: Order) -> None:
+    page = read([*keys], Asked(limit, order=order))
+    assert page.prev is None
+    there = [list(page.items)]
+    while page.next:
+        page = read([*keys], Asked(limit, after=page.next, order=order))
+        there.append(list(page.items))
+    back = [list(page.items)]
+    while page.prev:
+        page = read([*keys], Asked(limit, before=page.prev, order=order))
+        back.append(list(page.items))
+        assert page.next is not None
+    assert [key for items in there for key in items] == sorted(keys, reverse=order == "desc")
+    assert back == there[::-1]
