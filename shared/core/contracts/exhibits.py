@@ -143,14 +143,30 @@ class ExhibitSummary(ResponseModel):
     title: str | None
     file_name: str | None
     document_date: DocumentDate | None
+    import_id: int = Field(description="The import that created the exhibit.")
+    has_native: bool = Field(description="As the filter `hasNative`.")
+    has_text: bool = Field(description="As the filter `hasText`.")
+    page_count: int = Field(description="How many pages `GET /exhibits/{exhibitId}/pages` lists; 0: no images.")
+    custodians: list[str] | None = Field(default=None, description="Their names, by name; null unless included.")
+    tags: list[str] | None = Field(default=None, description="Their names, by name; null unless included.")
     version: int = Field(description=_VERSION)
 
 
 class ExhibitPage(ResponseModel):
-    """A page of exhibits, in the byte order of their control numbers."""
+    """A page of exhibits, in the byte order of their control numbers, or in reverse."""
 
     items: list[ExhibitSummary]
     next: NextCursor
+    prev: str | None = Field(
+        default=None,
+        description="The cursor of the page before; send it as `before`. null on the first page.",
+    )
+    total: int | None = Field(
+        default=None, description="How many exhibits match the filters, on all pages; null unless `count` is true."
+    )
+    total_is_lower_bound: bool = Field(
+        default=False, description="Whether more match than `total`: with filters, exhibits are counted to 100,001."
+    )
 
 
 class ImagePage(ResponseModel):

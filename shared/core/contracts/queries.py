@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from core.bates_numbers import parse_bates_number
-from core.contracts.common import MAX_ID, MAX_PAGE, ApiModel, with_fields
-from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
+from core.contracts.common import MAX_ID, MAX_PAGE, ApiModel
 from core.load_file.options import MAX_COLUMNS, MAX_HEADER_LINE
 from core.statuses import ImportStatus
-from core.timestamps import FIRST_YEAR, LAST_YEAR, parse_timestamp
-
-MAX_TITLE_WORDS = 10
+from core.timestamps import parse_timestamp
 
 
-def _require_digits(value: object) -> object:
+def require_digits(value: object) -> object:
     """Return the value. Raises ValueError for text such as `1_0` or ` 10 `, which Python reads as ten."""
     if isinstance(value, str) and not (value.isascii() and value.isdigit()):
         raise ValueError("send a number that consists of digits only")
@@ -28,49 +24,10 @@ def _parse(value: object) -> object:
     return parse_timestamp(value) if isinstance(value, str) else value
 
 
-def _parse_day(value: object) -> object:
-    """Return the day. Raises ValueError for a text in another form than 2019-12-31."""
-    if not isinstance(value, str):
-        return value
-    try:
-        day = date.fromisoformat(value) if len(value) == 10 else None
-    except ValueError:
-        day = None
-    if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
-        raise ValueError(f"send a day such as 2019-12-31, between the years {FIRST_YEAR} and {LAST_YEAR}")
-    return day
-
-
-def _parse_boolean(value: object) -> object:
-    """Return the value. Raises ValueError for `yes`, `1` and others, of which there are too many to document."""
-    if isinstance(value, str) and value not in ("true", "false"):
-        raise ValueError("send true or false")
-    return value
-
-
-def _require_bates_number(value: str) -> str:
-    parse_bates_number(value)
-    return value
-
-
-def _require_few_words(value: str) -> str:
-    if not 1 <= len(value.split()) <= MAX_TITLE_WORDS:
-        raise ValueError(f"send 1 to {MAX_TITLE_WORDS} words")
-    return value
-
-
-_Id = Annotated[int, BeforeValidator(_require_digits), Field(ge=1, le=MAX_ID)]
-_Day = Annotated[date, BeforeValidator(_parse_day), WithJsonSchema({"type": "string", "format": "date"})]
-_Boolean = Annotated[bool, BeforeValidator(_parse_boolean)]
-_Words = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_few_words)]
-_Whole = Annotated[str, StringConstraints(min_length=1, max_length=255)]
-_Bates = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_bates_number)]
-
-
 class PageQuery(ApiModel):
     """The page of a list."""
 
-    limit: Annotated[int, BeforeValidator(_require_digits)] = Field(
+    limit: Annotated[int, BeforeValidator(require_digits)] = Field(
         default=100, ge=1, le=MAX_PAGE, description="The maximum number of items on the page."
     )
     after: str | None = Field(
@@ -84,7 +41,7 @@ class PageQuery(ApiModel):
 class TextQuery(ApiModel):
     """The part of a text."""
 
-    start: Annotated[int, BeforeValidator(_require_digits)] = Field(
+    start: Annotated[int, BeforeValidator(require_digits)] = Field(
         default=0, ge=0, le=2**31, description="Where the part begins, in bytes: `nextStart` of the part before."
     )
 
@@ -140,8 +97,8 @@ class PreviewQuery(ApiModel):
     qualifier: str | None = Field(default=None, min_length=1, max_length=16)
     newline: str | None = Field(default=None, min_length=1, max_length=16)
     header: Literal["true", "false"] | None = None
-    header_line: Annotated[int | None, BeforeValidator(_require_digits)] = Field(default=None, ge=1, le=MAX_HEADER_LINE)
-    cells: Annotated[int | None, BeforeValidator(_require_digits)] = Field(default=None, ge=1, le=MAX_COLUMNS)
+    header_line: Annotated[int | None, BeforeValidator(require_digits)] = Field(default=None, ge=1, le=MAX_HEADER_LINE)
+    cells: Annotated[int | None, BeforeValidator(require_digits)] = Field(default=None, ge=1, le=MAX_COLUMNS)
     line_ends: Literal["cr", "lf"] | None = None
     date_order: Literal["DMY", "MDY"] | None = None
     time_zone: str | None = Field(default=None, min_length=1, max_length=64)
@@ -168,57 +125,6 @@ class CaseQuery(PageQuery):
     case: str = Field(min_length=1, max_length=255, description="The name of the case.")
 
 
-def _describe_filter(text: TextField) -> tuple[Any, Any]:
-    name = text.name.replace("_", " ")
-    if text.filter is Filter.WORDS:
-        description = f"Words that the {name} contains, all of them, in any order and also as a part of other words."
-        return _Words | None, Field(default=None, description=description)
-    description = f"Only exhibits with this {name}; the database decides which texts are equal."
-    return _Whole | None, Field(default=None, description=description)
-
-
-@with_fields({text.name: _describe_filter(text) for text in FILTERED_TEXTS})
-class ExhibitQuery(CaseQuery):
-    """The filters of the list of exhibits. All given conditions must hold."""
-
-    custodian: str | None = Field(
-        default=None, min_length=1, max_length=255, description="Only exhibits of this custodian."
-    )
-    tag: str | None = Field(default=None, min_length=1, max_length=500, description="Only exhibits with this tag.")
-    control_number: str | None = Field(
-        default=None, min_length=1, max_length=255, description="Only the exhibit with this control number."
-    )
-    import_id: _Id | None = Field(default=None, description="Only exhibits that this import created.")
-    date_from: _Day | None = Field(default=None, description="Only exhibits with a date on this day (UTC) or later.")
-    date_to: _Day | None = Field(default=None, description="Only exhibits with a date on this day (UTC) or earlier.")
-    bates_from: _Bates | None = Field(
-        default=None,
-        description="Only exhibits with a Bates range, their own or another that they were delivered under, that has "
-        "this prefix and reaches this number; zeros do not matter.",
-    )
-    bates_to: _Bates | None = Field(
-        default=None,
-        description="Only exhibits with such a range that has this prefix and begins at this number or a lower one.",
-    )
-    has_native: _Boolean | None = Field(
-        default=None,
-        description="Whether the exhibit has a native: the path of one and, if a volume was to have it, the file.",
-    )
-    has_text: _Boolean | None = Field(
-        default=None, description="Whether the exhibit has a text, likewise, or in cells."
-    )
-
-    @model_validator(mode="after")
-    def _has_ranges(self) -> Self:
-        if self.date_from and self.date_to and self.date_from > self.date_to:
-            raise ValueError("dateTo must not be before dateFrom")
-        if self.bates_from and self.bates_to:
-            first, last = parse_bates_number(self.bates_from), parse_bates_number(self.bates_to)
-            if first.prefix != last.prefix or first.number > last.number:
-                raise ValueError("batesTo must have the prefix of batesFrom and not be below it")
-        return self
-
-
 class ProductionQuery(PageQuery):
     """The filters of the list of productions."""
 
@@ -230,7 +136,7 @@ class ProductionQuery(PageQuery):
 class DeviceQuery(PageQuery):
     """The device of a list."""
 
-    device_id: Annotated[int, BeforeValidator(_require_digits)] = Field(
+    device_id: Annotated[int, BeforeValidator(require_digits)] = Field(
         ge=1, le=MAX_ID, description="Your own number for the device."
     )
 

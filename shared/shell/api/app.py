@@ -14,12 +14,12 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupp
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
 
 from core.contracts.common import MAX_BATCH, MAX_ID
+from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
     CaseQuery,
     CasesQuery,
     DeviceQuery,
-    ExhibitQuery,
     FindingQuery,
     ImportQuery,
     PageQuery,
