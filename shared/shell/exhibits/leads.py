@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, distinct, func, or_, select, union
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, union
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.selectable import NamedFromClause
 
@@ -84,7 +84,7 @@ def lead_by_import(import_id: int) -> Lead:
 def lead_by_overlay(import_id: int) -> Lead:
     """Return the lead by the import that overlaid the exhibits; an undo of it has no line."""
     change = ExhibitChanges
-    ids = select(distinct(change.exhibit_id).label("id"))
+    ids = select(change.exhibit_id.label("id")).distinct()
     ids = ids.where(change.import_id == import_id, change.line_no.is_not(None))
     return Lead(f"were changed by import {import_id}", (force_index(ids, change, "ix_exhibit_changes_import"),))
 
@@ -120,7 +120,7 @@ def _select_claimed(case_id: int, prefix: str, lowest: int, highest: int) -> Sel
         for level, first, last in list_windows(lowest, highest)
     )
     place = (claim.case_id == case_id, claim.prefix == prefix.encode(), claim.last_number >= lowest)
-    ids = select(distinct(claim.exhibit_id).label("id")).where(*place, or_(*windows))
+    ids = select(claim.exhibit_id.label("id")).distinct().where(*place, or_(*windows))
     return force_index(ids, claim, "ix_production_numbers_range")
 
 

@@ -111,9 +111,7 @@ def test_a_large_case_is_searched_only_within_a_few_exhibits(cases: Cases, monke
     for filters in ({}, {"tag": "Hot"}, {"withoutTag": "Hot"}, {"importId": "1"}):
         with pytest.raises(FilterTooBroadError, match="add a custodian or a tag"):
             found(**filters, hasNative="false")
-    with pytest.raises(
-        FilterTooBroadError, match=r"More than 2 exhibits were created by import 1, have the tag 'Hot'\."
-    ):
+    with pytest.raises(FilterTooBroadError, match=r"More than 2 exhibits .*have the tag 'Hot'"):
         found(tag="Hot", importId="1", hasNative="false")
     assert found(custodian="Carl", hasNative="false") == found(custodian="👍", hasNative="false") == []
     monkeypatch.setattr(search, "MAX_SEARCHED", 3)
