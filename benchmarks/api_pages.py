@@ -19,8 +19,8 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.large_case import CASE, IMPORTS, OVERLAY, TENANT, format_number, write_case
 from benchmarks.output import DONE, percentile_ms, run_command, run_measurement, table
 from core.caller import Caller
+from core.contracts.exhibit_lists import ExhibitPage
 from core.contracts.exhibit_queries import ExhibitQuery
-from core.contracts.exhibits import ExhibitPage
 from shell.exhibits.listing import list_exhibits
 
 _DESCRIPTION = """\

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 
 from core.contracts.cases import CaseSummary
 from core.contracts.common import MAX_PAGE
+from core.contracts.exhibit_lists import ExhibitSummary
 from core.contracts.exhibit_queries import ExhibitQuery
-from core.contracts.exhibits import ExhibitHistoryEntry, ExhibitSummary
+from core.contracts.exhibits import ExhibitHistoryEntry
 from core.contracts.imports import ImportState
 from exhibit_ingest.catalog.application import build_caller
 from exhibit_ingest.program import format_command

@@ -41,7 +41,7 @@ from shell.api.problems import (
     handle_unexpected_error,
     handle_validation_error,
 )
-from shell.api.requests import ApiRequest, normalize_body, parse_json, parse_request, reject_ambiguous
+from shell.api.requests import ApiRequest, normalize_body, normalize_query, parse_json, parse_request, reject_ambiguous
 from shell.api.resolver import OPERATIONS, ApiResolver
 from shell.deadline import invocation_deadline
 from shell.observability import logger
@@ -144,7 +144,7 @@ def http_handler(app: ApiResolver) -> Handler:
         with invocation_deadline(context), logger.append_context_keys(request_id=request_id):
             app.context[OPERATIONS] = app.operations
             app.context[REJECTION] = reject_ambiguous(event)
-            return app.resolve(normalize_body(event), context)
+            return app.resolve(normalize_query(normalize_body(event)), context)
 
     return lambda_handler
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
+from core.contracts.exhibit_lists import ExhibitPage
 from core.contracts.exhibit_queries import ExhibitQuery
-from core.contracts.exhibits import ExhibitPage
 from core.errors import InvalidInputError
 from core.pagination import encode_cursor
 from shell.db.session import session

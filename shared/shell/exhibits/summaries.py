@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.contracts import exhibits as schemas
+from core.contracts import exhibit_lists as schemas
 from core.exhibit_fields import LISTED_TEXTS
 from core.families.resolution import Document
 from shell.exhibits.search import has_native, has_text

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from core.contracts.exhibit_lists import ExhibitPage
 from core.contracts.exhibit_queries import ExhibitQuery
-from core.contracts.exhibits import ExhibitPage
 from core.errors import InvalidInputError, NotFoundError
 from core.pagination import encode_cursor
 from shell.exhibits.cases import NO_SUCH_CASE
