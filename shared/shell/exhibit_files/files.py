@@ -96,7 +96,7 @@ def _find_links(reading: Session, exhibit: Exhibits) -> dict[str, Any]:
     """Return what the present paths mean, by kind: of the imports with this path the last one that found a file."""
     link = ExhibitFiles
     statement = select(link.kind, link.text_hash, link.file_id, Imports.volume_id, *_FILE)
-    statement = statement.join(Imports, Imports.id == link.import_id)
+    statement = statement.outerjoin(Imports, Imports.id == link.import_id)
     statement = statement.outerjoin(VolumeFiles, VolumeFiles.id == link.file_id)
     statement = statement.outerjoin(Volumes, Volumes.id == VolumeFiles.volume_id)
     ordered = statement.where(link.exhibit_id == exhibit.id).order_by(link.file_id > NO_FILE, link.import_id)
