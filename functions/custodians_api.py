@@ -1,15 +1,14 @@
-"""Serve the API of custodians and tags, and the texts of exhibits."""
+"""Serve the API of custodians and tags, and the texts and files of exhibits."""
 
+from core.contracts import exhibit_lists, texts
 from core.contracts import exhibits as schemas
 from core.contracts.cases import CustodianPage, TagPage
-from core.contracts.texts import ExhibitText
 from shell.api import app as api
 from shell.api.mutations import ONE_AT_A_TIME, run_idempotent
-from shell.exhibits import commands, named_lists, text_reading
-from shell.exhibits import custodians as ops
+from shell.exhibit_files import files
+from shell.exhibits import commands, custodians, named_lists, text_reading
 
-app = api.http_app()
-lambda_handler = api.http_handler(app)
+lambda_handler = api.http_handler(app := api.http_app())
 
 
 @app.get("/custodians", **api.for_viewers(200, CustodianPage, 404))
@@ -27,7 +26,7 @@ def list_tags(request: api.Request, filters: api.TagsFilter) -> TagPage:
 @app.post("/custodians", **api.for_editors(200, schemas.Custodian, 404, 409, 422))
 def add_custodian(body: schemas.NewCustodian, request: api.Request, key: api.Key) -> api.Response:
     """Get or create a custodian of a case by name. Names that the database collates as equal are one custodian."""
-    return run_idempotent(request, key, ops.add_custodian, body, options=ONE_AT_A_TIME)
+    return run_idempotent(request, key, custodians.add_custodian, body, options=ONE_AT_A_TIME)
 
 
 @app.post("/exhibits/<exhibit_id>/custodians", **api.for_editors(200, schemas.ExhibitCustodians, 404, 409, 422))
@@ -36,7 +35,21 @@ def add_custodians(exhibit_id: api.Id, body: schemas.NewCustodians, request: api
     return run_idempotent(request, key, commands.add_custodians, exhibit_id, body.custodians, options=ONE_AT_A_TIME)
 
 
-@app.get("/exhibits/<exhibit_id>/text", **api.for_viewers(200, ExhibitText, 404, 422))
-def get_text(exhibit_id: api.Id, request: api.Request, part: api.TextPart) -> ExhibitText:
+@app.delete("/exhibits/<exhibit_id>/custodians", **api.for_editors(200, schemas.ExhibitCustodians, 404, 409, 422))
+def remove_custodians(
+    exhibit_id: api.Id, body: schemas.RemovedCustodians, request: api.Request, key: api.OptionalKey = None
+) -> api.Response:
+    """Remove custodians from an exhibit. They stay custodians of the case."""
+    return run_idempotent(request, key, commands.remove_custodians, exhibit_id, body.custodians)
+
+
+@app.get("/exhibits/<exhibit_id>/files", **api.for_viewers(200, exhibit_lists.ExhibitFileList, 404))
+def list_files(exhibit_id: api.Id, request: api.Request, page: api.Page) -> exhibit_lists.ExhibitFileList:
+    """List the files of an exhibit, with URLs to get them from."""
+    return files.list_files(request.caller, exhibit_id, **page.model_dump())
+
+
+@app.get("/exhibits/<exhibit_id>/text", **api.for_viewers(200, texts.ExhibitText, 404, 422))
+def get_text(exhibit_id: api.Id, request: api.Request, part: api.TextPart) -> texts.ExhibitText:
     """Get the text that the cells of a load file have of an exhibit, a part at a time."""
     return text_reading.read_text(request.caller, exhibit_id, part.start)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from core.contracts import exhibits, taggings
+from core.contracts import exhibit_lists, exhibits, taggings
 from shell.api import app as api
 from shell.api.mutations import ONE_AT_A_TIME, WITH_ETAG, parse_if_match, respond_with_etag, run_idempotent
-from shell.exhibits import commands, pages, queries
+from shell.exhibits import commands, listing, pages, queries
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.get("/exhibits", **api.for_viewers(200, exhibits.ExhibitPage, 404, 422))
-def list_exhibits(request: api.Request, filters: api.ExhibitFilter) -> exhibits.ExhibitPage:
+@app.get("/exhibits", **api.for_viewers(200, exhibit_lists.ExhibitPage, 404, 422))
+def list_exhibits(request: api.Request, filters: api.ExhibitFilter) -> exhibit_lists.ExhibitPage:
     """List a case's exhibits, ordered by control number."""
-    return queries.list_exhibits(request.caller, filters)
+    return listing.list_exhibits(request.caller, filters)
 
 
 @app.get("/exhibits/<exhibit_id>", **api.for_viewers(200, exhibits.Exhibit, 404, etag=True))

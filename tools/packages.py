@@ -51,6 +51,7 @@ shell.taggings_ops: shell.tables UTILS
 shell.families: core.families shell.tables UTILS
 shell.exhibits: shell.families shell.custodian_ops shell.taggings_ops shell.tables core.contracts core.families
   core.imports.overlay UTILS
+shell.exhibit_files: shell.exhibits core.productions DOMAIN
 shell.volume_files: core.contracts core.load_file core.volumes shell.tables UTILS
 shell.imports.state: core.imports core.load_file DOMAIN
 shell.imports.splitting: shell.imports.state

@@ -12,16 +12,19 @@ from pydantic import ValidationError
 
 from core.contracts.cases import CaseSummary
 from core.contracts.common import MAX_PAGE
-from core.contracts.exhibits import ExhibitHistoryEntry, ExhibitSummary
+from core.contracts.exhibit_lists import ExhibitSummary
+from core.contracts.exhibit_queries import ExhibitQuery
+from core.contracts.exhibits import ExhibitHistoryEntry
 from core.contracts.imports import ImportState
 from core.contracts.pages import NewestFirst
-from core.contracts.queries import CasesQuery, ExhibitQuery, ImportQuery
+from core.contracts.queries import CasesQuery, ImportQuery
 from exhibit_ingest.catalog.application import build_caller
 from exhibit_ingest.program import format_command
 from local.errors import UsageError
 from shell.exhibits import case_list
 from shell.exhibits import pages as exhibit_pages
 from shell.exhibits import queries as exhibit_queries
+from shell.exhibits.listing import list_exhibits
 from shell.imports import queries as import_queries
 
 T = TypeVar("T")
@@ -57,7 +60,7 @@ def iterate_documents(tenant: str, filters: Mapping[str, Any]) -> Iterator[Exhib
     caller, query = build_caller(tenant), _build_query({**filters, "limit": MAX_PAGE})
 
     def list_page(after: str | None) -> tuple[list[ExhibitSummary], str | None]:
-        page = exhibit_queries.list_exhibits(caller, query.model_copy(update={"after": after}))
+        page = list_exhibits(caller, query.model_copy(update={"after": after}))
         return page.items, page.next
 
     return _iterate(list_page)

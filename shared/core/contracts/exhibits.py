@@ -29,9 +29,10 @@ from core.contracts.common import (
     with_fields,
 )
 from core.contracts.production_numbers import ProductionNumber
-from core.exhibit_fields import LISTED_TEXTS, MAX_TEXT, TEXT_FIELDS, TEXTS
+from core.exhibit_fields import MAX_TEXT, TEXT_FIELDS, TEXTS
 from core.exhibit_history import Action
 from core.families.kinds import FamilyKind
+from core.load_file.options import MAX_COLUMNS
 from core.timestamps import FIRST_YEAR
 
 MAX_CUSTODIANS = 50
@@ -41,6 +42,13 @@ LOCAL_TIMESTAMP = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9
 def _reject_nul(value: str) -> str:
     if "\0" in value:
         raise ValueError("the NUL character is not allowed; remove it")
+    return value
+
+
+def _require_text(value: str) -> str:
+    """Return the value. Raises ValueError for half of a surrogate pair, which no character set can store."""
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ValueError("half of a surrogate pair is not allowed; remove it")
     return value
 
 
@@ -63,19 +71,21 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT), Afte
 DocumentNumber = Annotated[
     str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_reject_nul)
 ]
+PropertyName = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_text)]
+PropertyText = Annotated[str, AfterValidator(_require_text)]
 # Not an RFC 3339 date-time, which has an offset: the date of a document has none, and is stored as it is.
 _JSON_SCHEMA = WithJsonSchema(
     {"type": "string", "pattern": f"^{LOCAL_TIMESTAMP}$", "examples": ["2019-12-31T23:59:59"]}
 )
 DocumentDateInput = Annotated[datetime, BeforeValidator(_parse), AfterValidator(_require_storable), _JSON_SCHEMA]
 DocumentDate = Annotated[datetime, _JSON_SCHEMA]
-_VERSION = (
+VERSION = (
     "Rises by one with every change of the exhibit, its custodians or its tags, and with every request to add "
     "custodians or tags, even if the exhibit has them; the ETag is this number in double quotes."
 )
 
 
-_PARENT = "The parent document of an attachment, stated for the exhibit itself or found from what rows state."
+PARENT = "The parent document of an attachment, stated for the exhibit itself or found from what rows state."
 _STATED_BY = (
     "How the parent is stated: `parent` for the exhibit itself; by a column of a load file, `begin` with the first "
     "number of the family, `range` with its numbers, `group` with an identifier of the family, `members` with the "
@@ -93,7 +103,7 @@ class Exhibit(ResponseModel):
     control_number: str = Field(description="The document's id in its load file; unique in the case.")
     bates_begin: str | None
     bates_end: str | None
-    parent_control_number: str | None = Field(description=_PARENT)
+    parent_control_number: str | None = Field(description=PARENT)
     parent_stated_by: FamilyKind | None = Field(description=_STATED_BY)
     title: str | None
     file_name: str | None
@@ -130,29 +140,7 @@ class Exhibit(ResponseModel):
     )
     import_id: int = Field(description="The import that created the exhibit.")
     line: int = Field(description="The exhibit's line in the load file.")
-    version: int = Field(description=_VERSION)
-
-
-@with_fields(dict.fromkeys(LISTED_TEXTS, (str | None, ...)))
-class ExhibitSummary(ResponseModel):
-    """An exhibit in a list."""
-
-    id: int
-    control_number: str
-    bates_begin: str | None
-    bates_end: str | None
-    parent_control_number: str | None = Field(description=_PARENT)
-    title: str | None
-    file_name: str | None
-    document_date: DocumentDate | None
-    version: int = Field(description=_VERSION)
-
-
-class ExhibitPage(ResponseModel):
-    """A page of exhibits, in the byte order of their control numbers."""
-
-    items: list[ExhibitSummary]
-    next: NextCursor
+    version: int = Field(description=VERSION)
 
 
 class ImagePage(ResponseModel):
@@ -236,11 +224,16 @@ class ExhibitChange(RequestModel):
     date_modified: DocumentDateInput | None = None
     native_path: Text | None = None
     text_path: Text | None = None
+    properties: dict[PropertyName, PropertyText | None] = Field(
+        default_factory=dict,
+        max_length=MAX_COLUMNS,
+        description="Properties to add or change; null removes one. The others stay.",
+    )
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError("send at least one field to change")
+        if not self.model_fields_set or (self.model_fields_set == {"properties"} and not self.properties):
+            raise ValueError("send at least one field or property to change")
         return self
 
 
@@ -262,6 +255,14 @@ class Custodian(ResponseModel):
 
 class NewCustodians(RequestModel):
     """Custodians to link to an exhibit. A custodian that the case does not have is created."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"custodians": ["Ada Lovelace"]}]})
+
+    custodians: list[Name] = Field(min_length=1, max_length=MAX_CUSTODIANS, description="The custodians' names.")
+
+
+class RemovedCustodians(RequestModel):
+    """Custodians to remove from an exhibit. They stay custodians of the case."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"custodians": ["Ada Lovelace"]}]})
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
-from core.bates_numbers import parse_bates_number
 from core.caller import MAX_USER_CHARACTERS
-from core.contracts.common import MAX_ID, ApiModel, with_fields
+from core.contracts.common import MAX_ID, ApiModel
 from core.contracts.pages import (
     AnyCaseQuery,
-    Boolean,
     CountedQuery,
     ListQuery,
     NewestFirst,
     OneCaseQuery,
     PageQuery,
-    QueryId,
     require_digits,
     require_few_words,
 )
-from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
 from core.load_file.options import MAX_COLUMNS, MAX_HEADER_LINE
 from core.statuses import ImportStatus
-from core.timestamps import FIRST_YEAR, LAST_YEAR, parse_timestamp
+from core.timestamps import parse_timestamp
 
 MAX_USERS = 100
 _SEARCH = "Only {} with all of these words, in any order and also as parts of words; case and accents do not matter."
@@ -35,24 +31,6 @@ def _parse(value: object) -> object:
     return parse_timestamp(value) if isinstance(value, str) else value
 
 
-def _parse_day(value: object) -> object:
-    """Return the day. Raises ValueError for a text in another form than 2019-12-31."""
-    if not isinstance(value, str):
-        return value
-    try:
-        day = date.fromisoformat(value) if len(value) == 10 else None
-    except ValueError:
-        day = None
-    if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
-        raise ValueError(f"send a day such as 2019-12-31, between the years {FIRST_YEAR} and {LAST_YEAR}")
-    return day
-
-
-def _require_bates_number(value: str) -> str:
-    parse_bates_number(value)
-    return value
-
-
 def _require_users(value: str) -> str:
     ids = value.split(",")
     if len(ids) > MAX_USERS or not all(0 < len(each) <= MAX_USER_CHARACTERS for each in ids):
@@ -60,10 +38,7 @@ def _require_users(value: str) -> str:
     return value
 
 
-_Day = Annotated[date, BeforeValidator(_parse_day), WithJsonSchema({"type": "string", "format": "date"})]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(require_few_words)]
-_Whole = Annotated[str, StringConstraints(min_length=1, max_length=255)]
-_Bates = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_bates_number)]
 
 
 class TextQuery(ApiModel):
@@ -177,55 +152,6 @@ class CustodiansQuery(AnyCaseQuery, CountedQuery):
     def _is_narrow(self) -> Self:
         if self.case is None and self.case_id is None and self.search is None:
             raise ValueError("send case or caseId; for custodians of all cases, send search")
-        return self
-
-
-def _describe_filter(text: TextField) -> tuple[Any, Any]:
-    name = text.name.replace("_", " ")
-    if text.filter is Filter.WORDS:
-        description = f"Words that the {name} contains, all of them, in any order and also as a part of other words."
-        return Words | None, Field(default=None, description=description)
-    description = f"Only exhibits with this {name}; the database decides which texts are equal."
-    return _Whole | None, Field(default=None, description=description)
-
-
-@with_fields({text.name: _describe_filter(text) for text in FILTERED_TEXTS})
-class ExhibitQuery(OneCaseQuery):
-    """The filters of the list of exhibits. All given conditions must hold."""
-
-    custodian: str | None = Field(
-        default=None, min_length=1, max_length=255, description="Only exhibits of this custodian."
-    )
-    tag: str | None = Field(default=None, min_length=1, max_length=500, description="Only exhibits with this tag.")
-    control_number: str | None = Field(
-        default=None, min_length=1, max_length=255, description="Only the exhibit with this control number."
-    )
-    import_id: QueryId | None = Field(default=None, description="Only exhibits that this import created.")
-    date_from: _Day | None = Field(default=None, description="Only exhibits with a date on this day (UTC) or later.")
-    date_to: _Day | None = Field(default=None, description="Only exhibits with a date on this day (UTC) or earlier.")
-    bates_from: _Bates | None = Field(
-        default=None,
-        description="Only exhibits with a Bates range, their own or another that they were delivered under, that has "
-        "this prefix and reaches this number; zeros do not matter.",
-    )
-    bates_to: _Bates | None = Field(
-        default=None,
-        description="Only exhibits with such a range that has this prefix and begins at this number or a lower one.",
-    )
-    has_native: Boolean | None = Field(
-        default=None,
-        description="Whether the exhibit has a native: the path of one and, if a volume was to have it, the file.",
-    )
-    has_text: Boolean | None = Field(default=None, description="Whether the exhibit has a text, likewise, or in cells.")
-
-    @model_validator(mode="after")
-    def _has_ranges(self) -> Self:
-        if self.date_from and self.date_to and self.date_from > self.date_to:
-            raise ValueError("dateTo must not be before dateFrom")
-        if self.bates_from and self.bates_to:
-            first, last = parse_bates_number(self.bates_from), parse_bates_number(self.bates_to)
-            if first.prefix != last.prefix or first.number > last.number:
-                raise ValueError("batesTo must have the prefix of batesFrom and not be below it")
         return self
 
 

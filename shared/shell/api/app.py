@@ -14,13 +14,13 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupp
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
 
 from core.contracts.common import MAX_BATCH, MAX_ID
+from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.pages import ListQuery, NewestFirst, PageQuery
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
     CasesQuery,
     CustodiansQuery,
     DeviceQuery,
-    ExhibitQuery,
     FindingQuery,
     ImportQuery,
     NamesQuery,
@@ -44,7 +44,7 @@ from shell.api.problems import (
     handle_unexpected_error,
     handle_validation_error,
 )
-from shell.api.requests import ApiRequest, normalize_body, parse_json, parse_request, reject_ambiguous
+from shell.api.requests import ApiRequest, normalize_body, normalize_query, parse_json, parse_request, reject_ambiguous
 from shell.api.resolver import OPERATIONS, ApiResolver
 from shell.deadline import invocation_deadline
 from shell.observability import logger
@@ -152,7 +152,7 @@ def http_handler(app: ApiResolver) -> Handler:
         with invocation_deadline(context), logger.append_context_keys(request_id=request_id):
             app.context[OPERATIONS] = app.operations
             app.context[REJECTION] = reject_ambiguous(event)
-            return app.resolve(normalize_body(event), context)
+            return app.resolve(normalize_query(normalize_body(event)), context)
 
     return lambda_handler
 

@@ -24,6 +24,7 @@ from pydantic.alias_generators import to_camel
 
 from core.caller import Caller
 from core.contracts.common import MAX_ID, FieldProblem
+from core.contracts.exhibit_queries import COMMA, REPEATABLE
 from core.contracts.problems import INVALID, UNSUPPORTED
 from core.errors import InvalidInputError
 from core.http_headers import parse_idempotency_key
@@ -95,13 +96,18 @@ def _reject_unknown_parameters(request: Request, operation: Operation) -> None:
 def reject_ambiguous(event: Mapping[str, Any]) -> Response[str] | None:
     """Return the response to a request that Powertools would misread, or None.
 
-    Powertools reads a form as JSON, and only the first of several values of a query parameter.
+    Powertools reads a form as JSON, and only the first of several values of a query parameter that is not a list.
     """
     values = parse_qs(event.get("rawQueryString") or "", keep_blank_values=True)
-    repeated = [name[:MAX_NAME_CHARACTERS] for name, several in values.items() if len(several) > 1][:MAX_ERRORS]
-    if repeated:
-        errors = [FieldProblem(location=f"query/{name}", message="the parameter is repeated") for name in repeated]
-        return build_problem(INVALID, "Send every query parameter once; see `errors`.", errors=errors)
+    errors = [
+        FieldProblem(location=f"query/{name[:MAX_NAME_CHARACTERS]}", message="the parameter is repeated")
+        for name, several in values.items()
+        if len(several) > 1 and name not in REPEATABLE
+    ]
+    if errors:
+        return build_problem(INVALID, "Send every query parameter once; see `errors`.", errors=errors[:MAX_ERRORS])
+    if any(COMMA in each for name in REPEATABLE for each in values.get(name, ())):
+        return build_problem(INVALID, "The query has U+FDD0, which is not a character; remove it.")
     if event.get("body") and _media_type(event) not in _media_types(event):
         return build_problem(UNSUPPORTED, "Send the body as application/json.")
     return None
@@ -114,6 +120,13 @@ def _media_types(event: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _media_type(event: Mapping[str, Any]) -> str:
     return str((event.get("headers") or {}).get("content-type", "")).partition(";")[0].strip().lower()
+
+
+def normalize_query(event: dict[str, Any]) -> dict[str, Any]:
+    """Return the event with COMMA for each comma within a value of a parameter that may be repeated."""
+    values = parse_qs(event.get("rawQueryString") or "", keep_blank_values=True)
+    joined = {name: ",".join(each.replace(",", COMMA) for each in values[name]) for name in REPEATABLE & values.keys()}
+    return {**event, "queryStringParameters": {**(event.get("queryStringParameters") or {}), **joined}}
 
 
 def normalize_body(event: dict[str, Any]) -> dict[str, Any]:

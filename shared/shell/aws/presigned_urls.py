@@ -61,6 +61,13 @@ def presign_get(bucket: str, key: str) -> str:
     return _presign("get_object", Bucket=bucket, Key=key)
 
 
+def presign_download(bucket: str, key: str, version_id: str | None, media_type: str, disposition: str) -> str:
+    """Return the URL to GET an object, in that version or the current one, whose response has these two headers."""
+    options = {} if version_id is None else {"VersionId": version_id}
+    headers = {"ResponseContentType": media_type, "ResponseContentDisposition": disposition}
+    return _presign("get_object", Bucket=bucket, Key=key, **options, **headers)
+
+
 def presign_part(bucket: str, key: str, multipart_id: str, number: int, size: int) -> str:
     """Return the URL to PUT one part of `size` bytes to."""
     place = {"Bucket": bucket, "Key": key, "UploadId": multipart_id}

@@ -27,15 +27,18 @@ from shell.db.column_limits import column_limits
 from shell.exhibits.cases import build_wall
 from shell.exhibits.filters import exhibits_not_found
 from shell.exhibits.history import Author, NewEntry, assert_links, read_fields, record_changes, write_entries
+from shell.exhibits.property_changes import change_properties
 from shell.exhibits.queries import describe_exhibit, list_exhibit_custodians, load_exhibit
+from shell.exhibits.updates import delete_links
 from shell.families.store import write_explicit
 from shell.tables.cases import Cases
-from shell.tables.custodians_tags import Tags
+from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
+from shell.tables.name_kinds import CUSTODIANS
 from shell.taggings_ops import create_np_taggings, delete_taggings, find_taggings, lock_named_tags
-from shell.utils.db_helpers import force_index, is_in
-from shell.utils.key_validation import key_error
-from shell.utils.named_rows import find_or_add_named
+from shell.utils.db_helpers import acquire_lock_with_retry, force_index, is_in
+from shell.utils.key_validation import key_error, validate_key
+from shell.utils.named_rows import find_named, find_or_add_named
 
 
 class LockedExhibits(NamedTuple):
@@ -48,26 +51,27 @@ class LockedExhibits(NamedTuple):
 def patch_exhibit(
     transaction: Session, caller: Caller, exhibit_id: int, versions: Container[int], change: ExhibitChange
 ) -> Exhibit:
-    """Change the fields that the request names, if the exhibit is at one of `versions`; return the changed exhibit.
+    """Change what the request names, if the exhibit is at one of `versions`; return the changed exhibit.
 
     The UPDATE compares and increments the version even if no value differs, and the next import treats the exhibit as
-    changed. The row of its history names every field of the request. Raises NotFoundError, StaleVersionError with the
-    current version, InvalidInputError for a text that its column cannot store unchanged, and SQLAlchemy's
-    StaleDataError if another transaction changed the exhibit meanwhile.
+    changed. The row of its history names every field and property of the request. Raises NotFoundError,
+    StaleVersionError with the current version, InvalidInputError for what its column cannot store unchanged, and
+    SQLAlchemy's StaleDataError if another transaction changed the exhibit meanwhile.
     """
     exhibit, case = load_exhibit(transaction, caller, exhibit_id)
     if exhibit.version not in versions:
         raise StaleVersionError(exhibit.version)
     _validate_texts(change)
     before = read_fields(exhibit)
-    for field in change.model_fields_set:
+    for field in _list_fields(change):
         setattr(exhibit, field, getattr(change, field))
     _set_precisions(exhibit, change)
+    properties = change_properties(transaction, exhibit, change.properties) if change.properties else {}
     exhibit.row_hash = None
     # Without a net change there would be no UPDATE, and the version would not be compared.
     flag_modified(exhibit, "row_hash")
     transaction.flush()
-    changes = compare_fields(before, read_fields(exhibit), _list_set_fields(change))
+    changes = {**compare_fields(before, read_fields(exhibit), _list_set_fields(change)), **properties}
     author = Author(Action.EDITED, caller.user_id)
     write_entries(transaction, author, [NewEntry(exhibit.id, exhibit.version, changes)])
     if "parent_control_number" in change.model_fields_set:
@@ -75,9 +79,14 @@ def patch_exhibit(
     return describe_exhibit(transaction, exhibit, case)
 
 
+def _list_fields(change: ExhibitChange) -> set[str]:
+    """Return the fields of the request that are columns."""
+    return change.model_fields_set - {"properties"}
+
+
 def _list_set_fields(change: ExhibitChange) -> Iterator[str]:
     """Yield the fields of the request, and those that are set with them."""
-    yield from change.model_fields_set
+    yield from _list_fields(change)
     yield from (precision_field(date) for date in DATE_FIELDS if date in change.model_fields_set)
     if "document_date" in change.model_fields_set:
         yield "document_date_source"
@@ -106,6 +115,25 @@ def add_custodians(transaction: Session, caller: Caller, exhibit_id: int, names:
     create_custodian_exhibits(transaction, [(exhibit_id, each) for each in custodians], caller.user_id)
     changes = {exhibit_id: assert_links(Kind.CUSTODIAN, custodians, existing)}
     record_changes(transaction, Author(Action.CUSTODIANS_ADDED, caller.user_id), locked.versions, changes)
+    return ExhibitCustodians(exhibit_id=exhibit_id, custodians=list_exhibit_custodians(transaction, exhibit_id))
+
+
+def remove_custodians(transaction: Session, caller: Caller, exhibit_id: int, names: Sequence[str]) -> ExhibitCustodians:
+    """Unlink custodians from the exhibit, by name; return those that it still has.
+
+    Names that it does not have are ignored; if it has none of them, it keeps its version and gets no row of history.
+    Raises NotFoundError, and InvalidInputError for a name that the column cannot store unchanged.
+    """
+    locked = _lock_exhibits(transaction, caller, [exhibit_id])
+    for name in names:
+        validate_key(name, column_limits("custodians")["name"])
+    named = {row.id for row in find_named(transaction, locked.case_id, {Custodians: names})[Custodians].values()}
+    linked = sorted(named & {each.id for each in list_exhibit_custodians(transaction, exhibit_id)})
+    removed = acquire_lock_with_retry(transaction, Custodians, linked, is_list_filter=True)
+    delete_links(transaction, CUSTODIANS, [(exhibit_id, each) for each in linked])
+    # The history of an earlier version has no action of its own for this, and its column no room for one.
+    changes = {exhibit_id: {Key(Kind.CUSTODIAN, each.name): Change(True, False) for each in removed}} if removed else {}
+    record_changes(transaction, Author(Action.EDITED, caller.user_id), locked.versions, changes)
     return ExhibitCustodians(exhibit_id=exhibit_id, custodians=list_exhibit_custodians(transaction, exhibit_id))
 
 

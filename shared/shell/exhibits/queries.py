@@ -1,9 +1,8 @@
-"""Read the exhibits of a tenant's cases.
+"""Read an exhibit, and its changes.
 
-Guaranteed: data of another tenant is not found, exactly as if it did not exist; the number of statements for a page
-does not depend on the length of the list or the page; pages follow a unique key, so that a client that reads all pages
-gets every exhibit that existed throughout exactly once, whatever is added meanwhile.
-Not guaranteed: that two pages show the same state.
+Guaranteed: data of another tenant is not found, exactly as if it did not exist; the number of statements does not
+depend on what an exhibit has.
+Not guaranteed: that two pages of changes show the same state.
 """
 
 from __future__ import annotations
@@ -13,23 +12,21 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import Select, select, text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts import exhibits as schemas
 from core.contracts.pages import ListQuery
-from core.contracts.queries import ExhibitQuery
 from core.exhibit_dates import describe_precisions
 from core.exhibit_history import Action, Kind, decode_changes, describe_changes
-from core.families.resolution import Document, Parent
-from core.pagination import build_page, open_window, paginate
+from core.pagination import build_page, open_window
 from shell.db.keyset import select_window
 from shell.db.session import session
-from shell.exhibits.cases import build_wall, get_chosen_case
+from shell.exhibits.cases import build_wall
 from shell.exhibits.delivered import list_numbers
-from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
-from shell.exhibits.search import build_search_conditions, find_narrow_link
+from shell.exhibits.filters import exhibits_not_found
+from shell.exhibits.summaries import build_document
 from shell.families.reading import find_parents
 from shell.tables.cases import Cases
 from shell.tables.custodians_tags import Custodians, Tags
@@ -37,12 +34,10 @@ from shell.tables.exhibits import Exhibits
 from shell.tables.history import ExhibitChanges
 from shell.tables.links import CustodianExhibits, Taggings
 from shell.tables.pages import PageSets
-from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.utils.document_properties import parse_properties
-from shell.utils.key_validation import decode_start_key
 from shell.utils.user_names import read_user_names
 
-SUMMARY_FIELDS = tuple(schemas.ExhibitSummary.model_fields)
 # Fields that are columns of the row; the others are looked up or converted.
 ROW_FIELDS = tuple(
     name for name in schemas.Exhibit.model_fields if name in Exhibits.__table__.columns and name != "date_precision"
@@ -55,32 +50,6 @@ _CREATION = text(
     "ON chunk.import_id = imports.id AND chunk.first_line <= :line AND chunk.last_line >= :line "
     "WHERE imports.id = :import_id"
 )
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_exhibits(caller: Caller, query: ExhibitQuery) -> schemas.ExhibitPage:
-    """Return a page of the case's exhibits that match all filters, in the byte order of their control numbers.
-
-    The database decides which names of custodians and tags are equal; a value that its column cannot store matches
-    nothing. Raises NotFoundError for an unknown case, InvalidInputError for a cursor that this API did not issue, and
-    FilterTooBroadError if a filter without an index would read too many exhibits.
-    """
-    start = decode_start_key(query.after, "exhibits", "control_number")
-    with session() as reading:
-        case_id = get_chosen_case(reading, caller, query)
-        rows = reading.execute(_select_exhibits(reading, case_id, query, start).limit(query.limit + 1)).all()
-        parents = find_parents(reading, case_id, [_build_document(row) for row in rows])
-    page, following = paginate(rows, query.limit, lambda row: (row.control_number,))
-    return schemas.ExhibitPage(items=[_describe_row(row, parents.get(row.id)) for row in page], next=following)
-
-
-def _describe_row(row: Any, parent: Parent | None) -> schemas.ExhibitSummary:
-    values = {**row._mapping, "parent_control_number": parent.control_number if parent else None}
-    return schemas.ExhibitSummary(**{name: values[name] for name in SUMMARY_FIELDS})
-
-
-def _build_document(row: Any) -> Document:
-    return Document(row.id, row.control_number, row.bates_begin, row.parent_control_number, row.import_id, row.line_no)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -170,7 +139,7 @@ def load_exhibit(reading: Session, caller: Caller, exhibit_id: int) -> tuple[Exh
 
 def describe_exhibit(reading: Session, exhibit: Exhibits, case: str) -> schemas.Exhibit:
     """Return the exhibit as the API represents it, with custodians and tags in the order of their names."""
-    document = _build_document(exhibit)
+    document = build_document(exhibit)
     parent = find_parents(reading, exhibit.case_id, [document]).get(exhibit.id)
     fields = {name: getattr(exhibit, name) for name in ROW_FIELDS}
     fields["parent_control_number"] = parent.control_number if parent else None
@@ -206,19 +175,3 @@ def _count_pages(reading: Session, page_set_id: int | None) -> int:
     if page_set_id is None:
         return 0
     return reading.scalar(select(PageSets.page_count).where(PageSets.id == page_set_id)) or 0
-
-
-def _select_exhibits(reading: Session, case_id: int, query: ExhibitQuery, start: str | None) -> Select[Any]:
-    columns = [getattr(Exhibits, name) for name in (*SUMMARY_FIELDS, "import_id", "line_no")]
-    statement = select(*columns).where(Exhibits.case_id == case_id).order_by(Exhibits.control_number)
-    if start is not None:
-        statement = statement.where(Exhibits.control_number > start)
-    searched = list(build_search_conditions(case_id, query))
-    link = find_narrow_link(reading, case_id, query) if searched else None
-    named = {name: None if link and link.filter == name else getattr(query, name) for name in ("custodian", "tag")}
-    indexed = list(build_exhibit_filters(case_id, **named, control_number=query.control_number))
-    statement = statement.where(*indexed, *searched)
-    if link:
-        return link.lead(statement)
-    # For a case that is most of a small table, the server would scan the table and sort it for every page.
-    return statement if indexed else force_index(statement, Exhibits, "uq_exhibits_control_number")

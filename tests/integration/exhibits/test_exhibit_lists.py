@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from core.contracts.exhibits import ExhibitPage
-from core.contracts.queries import CustodiansQuery, ExhibitQuery
+from core.contracts.exhibit_lists import ExhibitPage
+from core.contracts.exhibit_queries import ExhibitQuery
+from core.contracts.queries import CustodiansQuery
 from core.errors import InvalidInputError, NotFoundError
 from core.pagination import encode_cursor
 from shell.exhibits.cases import NO_SUCH_CASE
 from shell.exhibits.commands import add_custodians, add_taggings
+from shell.exhibits.listing import list_exhibits
 from shell.exhibits.named_lists import list_custodians
-from shell.exhibits.queries import get_exhibit, list_exhibits
+from shell.exhibits.queries import get_exhibit
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, sorts, tagging
 from tests.support.application.driver import World
 from tests.support.database.counted_database import done
@@ -23,7 +25,9 @@ from tests.support.exhibits.stored_cases import Cases
 
 
 def page(limit: int = 500, after: str | None = None, case: str = "Case", **filters: Any) -> ExhibitPage:
-    given: dict[str, Any] = {"case": case, "limit": limit, "after": after, **filters}
+    named = {name: [filters.pop(name)] for name in ("custodian", "tag") if filters.get(name) is not None}
+    kept = {name: value for name, value in filters.items() if value is not None}
+    given: dict[str, Any] = {"case": case, "limit": limit, "after": after, **kept, **named}
     return list_exhibits(CALLER, ExhibitQuery.model_construct(**given))
 
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.bates_numbers import BatesNumber, parse_bates_number, read_span
-from core.contracts.queries import ExhibitQuery
+from core.contracts.exhibit_queries import ExhibitQuery
 from shell.db.session import session
+from shell.exhibits.listing import list_exhibits
 from shell.exhibits.numbers import NewClaim, delete_claims, find_claimants, list_claimants, write_claims
-from shell.exhibits.queries import list_exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by
 from tests.support.database.counted_database import done
 from tests.support.exhibits.stored_cases import Cases

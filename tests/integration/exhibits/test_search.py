@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from core.contracts.queries import ExhibitQuery
+from core.contracts.exhibit_queries import ExhibitQuery
 from core.errors import FilterTooBroadError
 from shell.exhibits import search
 from shell.exhibits.commands import add_custodians, add_taggings
-from shell.exhibits.queries import list_exhibits
+from shell.exhibits.listing import list_exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, tagging
 from tests.support.database.counted_database import done
 from tests.support.exhibits.stored_cases import Cases
@@ -108,9 +108,12 @@ def test_a_large_case_is_searched_only_within_a_few_exhibits(cases: Cases, monke
     assert found(tag="Hot", custodian="Ann", hasNative="false") == ["Case-000005"]
     assert found(controlNumber="Case-000003", hasNative="false") == ["Case-000003"]
     assert found(tag="Hot") == ["Case-000000", "Case-000001", "Case-000005"], "an index finds these"
-    for filters in ({}, {"tag": "Hot"}, {"custodian": "Carl"}, {"custodian": "👍"}):
+    for filters in ({}, {"tag": "Hot"}, {"withoutTag": "Hot"}, {"importId": "1"}):
         with pytest.raises(FilterTooBroadError, match="add a custodian or a tag"):
             found(**filters, hasNative="false")
+    with pytest.raises(FilterTooBroadError, match=r"More than 2 exhibits .*have the tag 'Hot'"):
+        found(tag="Hot", importId="1", hasNative="false")
+    assert found(custodian="Carl", hasNative="false") == found(custodian="👍", hasNative="false") == []
     monkeypatch.setattr(search, "MAX_SEARCHED", 3)
     assert found(limit=1, tag="Hot", hasNative="false") == ["Case-000000", "Case-000001", "Case-000005"]
     monkeypatch.setattr(search, "MAX_SEARCHED", 6)

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, text
 
+from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.exhibits import ExhibitChange
-from core.contracts.queries import ExhibitQuery
 from shell.exhibits.commands import patch_exhibit
-from shell.exhibits.queries import get_exhibit, list_exhibits
+from shell.exhibits.listing import list_exhibits
+from shell.exhibits.queries import get_exhibit
 from shell.imports.completing.completion import complete_import
 from shell.productions.steps import reserve
 from tests.integration.imports.conftest import Chunks

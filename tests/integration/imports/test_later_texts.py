@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.exhibits import ExhibitChange
 from core.contracts.pages import NewestFirst
-from core.contracts.queries import ExhibitQuery
 from core.exhibit_fields import TEXT_FIELDS, TextField
 from shell.exhibits.commands import patch_exhibit
-from shell.exhibits.queries import get_exhibit, list_changes, list_exhibits
+from shell.exhibits.listing import list_exhibits
+from shell.exhibits.queries import get_exhibit, list_changes
 from tests.integration.imports.import_requests import CALLER, committed
 from tests.support.application.driver import World
 from tests.support.exhibits.history import find_gaps

@@ -9,10 +9,11 @@ import pytest
 
 import start_import
 from core.contracts.checks import RunRequest
+from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.exhibits import ExhibitChange
-from core.contracts.queries import ExhibitQuery
 from shell.exhibits.commands import patch_exhibit
-from shell.exhibits.queries import get_exhibit, list_exhibits
+from shell.exhibits.listing import list_exhibits
+from shell.exhibits.queries import get_exhibit
 from shell.imports.checks.commands import run_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import committed, run_chunks

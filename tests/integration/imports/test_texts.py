@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.exhibits import ExhibitChange
-from core.contracts.queries import ExhibitQuery
 from core.errors import InvalidInputError, NotFoundError, UnavailableError
 from core.texts.packs import TEXT_PREFIX
 from shell.aws import clients
 from shell.exhibits.commands import patch_exhibit
-from shell.exhibits.queries import get_exhibit, list_exhibits
+from shell.exhibits.listing import list_exhibits
+from shell.exhibits.queries import get_exhibit
 from shell.exhibits.text_reading import PART_BYTES, read_text
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.write_or_check import finish_chunk

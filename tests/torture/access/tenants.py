@@ -125,6 +125,10 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
             "path:exhibitId": tenant.ids["exhibits"][0],
             "query:limit": 1 + tenant.more,
         },
+        "GET /exhibits/{exhibitId}/files": {
+            "path:exhibitId": tenant.ids["exhibits"][0],
+            "query:limit": 1 + tenant.more,
+        },
         "GET /custodians": of_case,
         "GET /custody-periods": of_device,
         "GET /custody-changes": of_device,

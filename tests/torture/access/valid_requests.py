@@ -190,10 +190,15 @@ def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
         (SHARED_CASE, SHARED_HOLDER, SHARED_TAG, "S-0001"),
         (tenant.case, f"{mark} Grace", f"{mark} Privileged", f"{mark}-0002"),
     ):
-        for narrowed in ({}, {"custodian": custodian}, {"tag": tag}, {"controlNumber": number}):
+        families = {"parent": number}, {"family": number}, {"changedByImport": tenant.ids["loaded"]}
+        for narrowed in ({}, {"custodian": custodian}, {"tag": tag}, {"controlNumber": number}, *families):
             yield from _page(tenant, "GET /exhibits", case=case, **narrowed)
         for page in _page(tenant, "GET /exhibits", case=case, title=mark, hasNative="false", hasText="false"):
-            yield page.with_values({"query:importId": tenant.ids["loaded"]})
+            yield page.with_values({"query:importId": tenant.ids["loaded"], "query:hasImages": "false"})
+        listed = {"order": "desc", "count": "true", "include": "custodians,tags", "withoutTag": tag}
+        for place in ({"from": number}, {"before": tenant.cursors["GET /exhibits"]}):
+            values = {"case": case, **listed, **place}
+            yield ApiRequest("GET /exhibits", {f"query:{name}": value for name, value in values.items()})
         ranges = {"dateFrom": "2019-12-31", "dateTo": "2020-01-01", "batesFrom": f"{mark}1", "batesTo": f"{mark}2"}
         yield from _page(tenant, "GET /exhibits", case=case, confidentiality=mark, **ranges)
         yield from _page(tenant, "GET /custodians", case=case)
@@ -201,13 +206,15 @@ def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
     one = {"path:exhibitId": exhibits[0]}
     yield ApiRequest("GET /exhibits/{exhibitId}", one)
     yield ApiRequest("GET /exhibits/{exhibitId}/text", {**one, "query:start": 0})
-    for what in ("changes", "pages"):
+    for what in ("changes", "pages", "files"):
         yield from _page(tenant, f"GET /exhibits/{{exhibitId}}/{what}", exhibitId=exhibits[0])
     texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")
     matching = {"header:If-Match": f'"{tenant.ids["versions"][0]}"'}
-    yield ApiRequest("PATCH /exhibits/{exhibitId}", {**one, **texts, **matching})
+    properties = {"body:properties": {f"{mark} From": f"{mark} Ada"}}
+    yield ApiRequest("PATCH /exhibits/{exhibitId}", {**one, **texts, **properties, **matching})
     held_by = {"body:custodians": [f"{mark} Room", SHARED_HOLDER]}
-    yield ApiRequest("POST /exhibits/{exhibitId}/custodians", {**one, **held_by})
+    for method in ("POST", "DELETE"):
+        yield ApiRequest(f"{method} /exhibits/{{exhibitId}}/custodians", {**one, **held_by})
     for method in ("POST", "DELETE"):
         yield _request_of(f"{method} /taggings", exhibitIds=exhibits[:2], tags=[f"{mark} Privileged", SHARED_TAG])
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from core.bates_numbers import BatesNumber, describe_change, parse_bates_number
-from core.contracts.queries import ExhibitQuery
+from core.contracts.exhibit_queries import ExhibitQuery
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import write_import_report
+from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.exhibits import ExhibitChange
-from core.contracts.queries import ExhibitQuery
 from core.volumes.referenced import ReferencedFiles
 from shell.exhibits.commands import patch_exhibit
-from shell.exhibits.queries import list_exhibits
+from shell.exhibits.listing import list_exhibits
 from shell.imports.checks.queries import list_findings
 from shell.imports.queries import get_import
 from tests.integration.imports.conftest import Chunks

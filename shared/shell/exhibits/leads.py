@@ -1,0 +1,146 @@
+"""Find few exhibits among which all matches of a list's filters are, by an index.
+
+Guaranteed: a lead has every exhibit that its filter selects, and each of them once; no filter is left out because of
+it. Counting stops at one more than MAX_SEARCHED.
+Not guaranteed: in a case with more than MAX_SEARCHED exhibits, that a Bates range is found which begins more than
+LOOKBACK numbers before `batesFrom`. The index has where ranges begin, and not where they end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, union
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.selectable import NamedFromClause
+
+from core.bates_numbers import MAX_DIGITS, BatesNumber, list_windows, parse_bates_number
+from shell.exhibits import search
+from shell.tables.exhibits import Exhibits
+from shell.tables.history import ExhibitChanges
+from shell.tables.links import CustodianExhibits, Taggings
+from shell.tables.production_numbers import ProductionNumbers
+from shell.utils.db_helpers import force_index, is_in
+from shell.utils.key_validation import is_storable
+
+# More pages than a document has.
+LOOKBACK = 10_000
+HIGHEST = 10**MAX_DIGITS - 1
+
+
+class Link(NamedTuple):
+    """A custodian or tag that the exhibits have."""
+
+    model: type[CustodianExhibits | Taggings]
+    name_id: int
+
+    @property
+    def key_column(self) -> str:
+        """The column with the name's id."""
+        return "custodian_id" if self.model is CustodianExhibits else "tag_id"
+
+
+class Lead(NamedTuple):
+    """Exhibits by an index, as SELECTs of their ids, with how messages describe them.
+
+    `link` is the custodian or tag that they have, `ids` are their ids if these are known; `is_exact`: all of them are
+    exhibits of the case; `is_excluded`: they are those that do not match. `size` is at most MAX_SEARCHED + 1 for each
+    SELECT.
+    """
+
+    description: str
+    parts: tuple[Select[Any], ...]
+    link: Link | None = None
+    ids: Sequence[int] = ()
+    is_exact: bool = False
+    is_excluded: bool = False
+    size: int = 0
+
+    def build_source(self) -> NamedFromClause:
+        """Return the ids as a table with the column `id`, each once."""
+        return self.parts[0].subquery("led") if len(self.parts) == 1 else union(*self.parts).subquery("led")
+
+
+def lead_by_link(link: Link, description: str) -> Lead:
+    """Return the lead by a custodian or tag."""
+    ids = select(link.model.exhibit_id.label("id")).where(getattr(link.model, link.key_column) == link.name_id)
+    index = "ix_custodian_exhibits_custodian" if link.model is CustodianExhibits else "ix_taggings_tag"
+    return Lead(description, (force_index(ids, link.model, index),), link, is_exact=True)
+
+
+def lead_by_ids(ids: Sequence[int], description: str) -> Lead:
+    """Return the lead by the ids of exhibits, at least one."""
+    return Lead(description, (select(Exhibits.id.label("id")).where(is_in(Exhibits.id, ids)),), ids=ids)
+
+
+def lead_by_import(import_id: int) -> Lead:
+    """Return the lead by the import that created the exhibits, which is of the case."""
+    ids = select(Exhibits.id.label("id")).where(Exhibits.import_id == import_id)
+    ids = force_index(ids, Exhibits, "ix_exhibits_import")
+    return Lead(f"were created by import {import_id}", (ids,), is_exact=True)
+
+
+def lead_by_overlay(import_id: int) -> Lead:
+    """Return the lead by the import that overlaid the exhibits; an undo of it has no line."""
+    change = ExhibitChanges
+    ids = select(change.exhibit_id.label("id")).distinct()
+    ids = ids.where(change.import_id == import_id, change.line_no.is_not(None))
+    return Lead(f"were changed by import {import_id}", (force_index(ids, change, "ix_exhibit_changes_import"),))
+
+
+def lead_by_bates_range(case_id: int, first: str | None, last: str | None) -> Lead | None:
+    """Return the lead by a Bates range; None for a prefix that no exhibit can have."""
+    lower, upper = (parse_bates_number(text) if text is not None else None for text in (first, last))
+    known = lower or upper
+    if known is None or not is_storable(known.prefix, "exhibits", "bates_begin"):
+        return None
+    lowest, highest = lower.number if lower else 0, upper.number if upper else HIGHEST
+    own = select(Exhibits.id.label("id")).where(Exhibits.case_id == case_id)
+    own = own.where(or_(*_list_windows(known, max(0, lowest - LOOKBACK), highest)))
+    claimed = _select_claimed(case_id, known.prefix, lowest, highest)
+    return Lead("have a Bates number of the range", (force_index(own, Exhibits, "ix_exhibits_bates"), claimed))
+
+
+def _list_windows(known: BatesNumber, lowest: int, highest: int) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions on begins with each count of digits, of which texts in byte order have those numbers."""
+    for digits in range(1, MAX_DIGITS + 1):
+        last = min(highest, 10**digits - 1)
+        if lowest <= last:
+            begin: Any = Exhibits.bates_begin
+            first_text, last_text = (f"{known.prefix}{number:0{digits}d}" for number in (lowest, last))
+            length = func.char_length(begin) == len(known.prefix) + digits
+            yield and_(begin.between(first_text, last_text), length)
+
+
+def _select_claimed(case_id: int, prefix: str, lowest: int, highest: int) -> Select[Any]:
+    claim = ProductionNumbers
+    windows = (
+        and_(claim.level == level, claim.first_number.between(first, last))
+        for level, first, last in list_windows(lowest, highest)
+    )
+    place = (claim.case_id == case_id, claim.prefix == prefix.encode(), claim.last_number >= lowest)
+    ids = select(claim.exhibit_id.label("id")).distinct().where(*place, or_(*windows))
+    return force_index(ids, claim, "ix_production_numbers_range")
+
+
+def count_leads(reading: Session, leads: Sequence[Lead]) -> list[Lead]:
+    """Return the leads with their sizes, the one with the fewest exhibits first; one statement."""
+    if not leads:
+        return []
+    parts = [part for lead in leads for part in lead.parts]
+    counts = iter(reading.execute(select(*map(build_count, parts))).one())
+    counted = [lead._replace(size=sum(next(counts) for _ in lead.parts)) for lead in leads]
+    return sorted(counted, key=lambda lead: lead.size)
+
+
+def build_count(statement: Select[Any]) -> Any:
+    """Return the number of rows of a SELECT, at most MAX_SEARCHED + 1, as a value of another one."""
+    rows = statement.limit(search.MAX_SEARCHED + 1).subquery()
+    return select(func.count()).select_from(rows).scalar_subquery()
+
+
+def is_long(reading: Session, case_id: int) -> bool:
+    """Return whether the case has more than MAX_SEARCHED exhibits."""
+    rows = force_index(select(Exhibits.id).where(Exhibits.case_id == case_id), Exhibits, "uq_exhibits_control_number")
+    return bool(reading.execute(select(build_count(rows))).scalar_one() > search.MAX_SEARCHED)

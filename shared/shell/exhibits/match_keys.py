@@ -1,0 +1,98 @@
+"""Read the keys of matching exhibits, in the order of their control numbers or in reverse, and count them.
+
+Guaranteed: the server reads the tables in the order of the joins here, and each by the index that is named: by itself
+it may read a whole case for a page. Where the exhibits of a lead would have to be sorted, a part of the case is read in
+order first, which is enough where many of them match.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, and_, select
+from sqlalchemy.orm import Session, aliased
+
+from shell.exhibits.leads import Lead, build_count
+from shell.exhibits.matches import FEW, Matches
+from shell.tables.exhibits import Exhibits
+from shell.utils.db_helpers import force_index
+
+# Entries of the index that are read before a lead is sorted.
+READ_IN_ORDER = 5_000
+_KEY = Exhibits.control_number
+
+
+class Start(NamedTuple):
+    """The key after which reading begins, or with which if it is `inclusive`; None: at the end of the list."""
+
+    key: str | None
+    is_descending: bool = False
+    is_inclusive: bool = False
+
+
+class MatchKey(NamedTuple):
+    """An exhibit's id and the control number by which the list is ordered."""
+
+    id: int
+    control_number: str
+
+
+def read_keys(reading: Session, matches: Matches, start: Start, most: int) -> list[MatchKey]:
+    """Return the keys of the first `most` matches from the start."""
+    if matches.lead is not None and matches.lead.size > FEW:
+        end = _find_end(reading, matches.case_id, start)
+        keys = _read(reading, matches, None, start, most, end)
+        if len(keys) == most or end is None:
+            return keys
+    return _read(reading, matches, matches.lead, start, most)
+
+
+def _find_end(reading: Session, case_id: int, start: Start) -> str | None:
+    """Return the control number that is READ_IN_ORDER exhibits after the start; None if the case has fewer."""
+    statement = force_index(select(_KEY).where(Exhibits.case_id == case_id), Exhibits, "uq_exhibits_control_number")
+    return reading.scalars(_order(statement, start).offset(READ_IN_ORDER).limit(1)).one_or_none()
+
+
+def _read(
+    reading: Session, matches: Matches, lead: Lead | None, start: Start, most: int, end: str | None = None
+) -> list[MatchKey]:
+    statement = _order(_select(matches, lead), start)
+    if end is not None:
+        statement = statement.where(end <= _KEY if start.is_descending else end >= _KEY)
+    return [MatchKey(*row) for row in reading.execute(statement.limit(most))]
+
+
+def _order(statement: Select[Any], start: Start) -> Select[Any]:
+    key, is_descending, is_inclusive = start
+    if key is not None and is_inclusive:
+        statement = statement.where(key >= _KEY if is_descending else key <= _KEY)
+    elif key is not None:
+        statement = statement.where(key > _KEY if is_descending else key < _KEY)
+    return statement.order_by(_KEY.desc() if is_descending else _KEY)
+
+
+def _select(matches: Matches, lead: Lead | None) -> Select[Any]:
+    """Return the SELECT of the matches: the exhibits of the lead or in order, then their links."""
+    key: Any = _KEY
+    statement: Select[Any] = select(Exhibits.id, key).where(Exhibits.case_id == matches.case_id, *matches.conditions)
+    if lead is None:
+        statement = force_index(statement.select_from(Exhibits), Exhibits, "uq_exhibits_control_number")
+    else:
+        source = lead.build_source()
+        statement = statement.select_from(source).join(Exhibits, Exhibits.id == source.c.id)
+        statement = force_index(statement, Exhibits, "PRIMARY")
+    for link in matches.links:
+        if lead is None or lead.link != link:
+            pair = aliased(link.model)
+            name_id = getattr(pair, link.key_column)
+            statement = statement.join(pair, and_(pair.exhibit_id == Exhibits.id, name_id == link.name_id))
+            statement = force_index(statement, pair, "PRIMARY")
+    return statement.prefix_with("STRAIGHT_JOIN")
+
+
+def count_matches(reading: Session, matches: Matches) -> int:
+    """Return the number of matches, at most MAX_SEARCHED + 1."""
+    lead = matches.lead
+    if lead is not None and lead.is_exact and matches.filters == 1:
+        return lead.size
+    return int(reading.execute(select(build_count(_select(matches, lead)))).scalar_one())

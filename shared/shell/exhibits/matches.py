@@ -1,0 +1,189 @@
+"""Decide how the exhibits that match a list's filters are found: by the fewest that an index leads to, or in order.
+
+Guaranteed: what is found is what all filters select; a request reads at most MAX_SEARCHED exhibits for conditions that
+no index decides, or is refused. The number of statements depends on the filters alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import DeclarativeBase, Session
+
+from core.contracts.exhibit_queries import ExhibitQuery
+from core.errors import FilterTooBroadError
+from core.exhibit_fields import FILTERED_TEXTS
+from shell.exhibits import search
+from shell.exhibits.filters import build_exhibit_filters
+from shell.exhibits.leads import (
+    Lead,
+    Link,
+    count_leads,
+    is_long,
+    lead_by_bates_range,
+    lead_by_ids,
+    lead_by_import,
+    lead_by_link,
+    lead_by_overlay,
+)
+from shell.families.members import list_attachments, list_family
+from shell.tables.custodians_tags import Custodians, Tags
+from shell.tables.exhibits import Exhibits
+from shell.tables.history import ExhibitChanges
+from shell.tables.imports import Imports
+from shell.tables.links import CustodianExhibits, Taggings
+from shell.utils.db_helpers import force_index, is_in
+from shell.utils.key_validation import is_storable
+from shell.utils.named_rows import find_named
+
+# Filters that no index of the case decides; an import that created many exhibits is one, too.
+_SEARCHED = (
+    *("date_from", "date_to", "bates_from", "bates_to", "has_native", "has_text", "has_images"),
+    *("import_id", "changed_by_import", *(field.name for field in FILTERED_TEXTS)),
+)
+# So few exhibits are sorted as fast as a page is found in the order of the index.
+FEW = 2_000
+
+
+class Matches(NamedTuple):
+    """The exhibits of a case that match all filters: they meet the conditions, have the links, and are in the lead.
+
+    `filters` is the number of filters.
+    """
+
+    case_id: int
+    conditions: tuple[ColumnElement[bool], ...] = ()
+    links: tuple[Link, ...] = ()
+    lead: Lead | None = None
+    filters: int = 0
+
+
+class _NoMatchError(Exception):
+    """A filter names what the case does not have."""
+
+
+def find_matches(reading: Session, case_id: int, query: ExhibitQuery) -> Matches | None:
+    """Return how the exhibits that match the query are found; None if there are none.
+
+    Raises FilterTooBroadError if too many exhibits would have to be read.
+    """
+    try:
+        named = _find_links(reading, case_id, query)
+        known = [*named, *_list_imports(reading, case_id, query), *_list_families(reading, case_id, query)]
+    except _NoMatchError:
+        return None
+    without = _find_without(reading, case_id, query)
+    counted = count_leads(reading, [*known, *without])
+    excluded = [each for each in counted if each.is_excluded]
+    lead = _choose_lead(reading, case_id, query, [each for each in counted if not each.is_excluded], excluded)
+    conditions = (
+        *build_exhibit_filters(case_id, None, None, query.control_number),
+        *search.build_search_conditions(case_id, query),
+        *_build_conditions(query, without, known),
+    )
+    links = tuple(each.link for each in named if each.link)
+    return Matches(case_id, conditions, links, lead, len(list(query.list_filters())))
+
+
+def _find_links(reading: Session, case_id: int, query: ExhibitQuery) -> list[Lead]:
+    """Return a lead for each custodian and tag. Raises _NoMatchError for a name that the case does not have."""
+    wanted: dict[type[DeclarativeBase], list[str]] = {Custodians: query.custodian, Tags: query.tag}
+    if not all(is_storable(name, model.__tablename__, "name") for model in wanted for name in wanted[model]):
+        raise _NoMatchError
+    found = find_named(reading, case_id, wanted)
+    if any(name not in found[model] for model in wanted for name in wanted[model]):
+        raise _NoMatchError
+    return [
+        *(
+            lead_by_link(Link(CustodianExhibits, row.id), f"have the custodian {name!r}")
+            for name, row in found[Custodians].items()
+        ),
+        *(lead_by_link(Link(Taggings, row.id), f"have the tag {name!r}") for name, row in found[Tags].items()),
+    ]
+
+
+def _list_imports(reading: Session, case_id: int, query: ExhibitQuery) -> Iterator[Lead]:
+    """Yield a lead for each import. Raises _NoMatchError for one of another case, whose size is no one's business."""
+    for import_id, lead in ((query.import_id, lead_by_import), (query.changed_by_import, lead_by_overlay)):
+        if import_id is not None:
+            if reading.scalar(select(Imports.case_id).where(Imports.id == import_id)) not in (None, case_id):
+                raise _NoMatchError
+            yield lead(import_id)
+
+
+def _list_families(reading: Session, case_id: int, query: ExhibitQuery) -> Iterator[Lead]:
+    """Yield a lead for each family or parent. Raises _NoMatchError if it has no exhibits."""
+    for number, find in ((query.parent, list_attachments), (query.family, list_family)):
+        if number is not None:
+            ids = find(reading, case_id, number) if is_storable(number, "exhibits", "control_number") else []
+            if not ids:
+                raise _NoMatchError
+            yield lead_by_ids(ids, "are of the family")
+
+
+def _find_without(reading: Session, case_id: int, query: ExhibitQuery) -> list[Lead]:
+    """Return the lead to those that have the tag which the matches lack; none if the case does not have the tag."""
+    name = query.without_tag
+    if name is None or not is_storable(name, "tags", "name"):
+        return []
+    found = find_named(reading, case_id, {Tags: [name]})[Tags]
+    return [
+        lead_by_link(Link(Taggings, row.id), f"have the tag {name!r}")._replace(is_excluded=True)
+        for row in found.values()
+    ]
+
+
+def _build_conditions(
+    query: ExhibitQuery, without: Sequence[Lead], known: Sequence[Lead]
+) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of filters that have an index, for the case that another one leads."""
+    if query.import_id is not None:
+        yield Exhibits.import_id == query.import_id
+    if query.changed_by_import is not None:
+        change = ExhibitChanges
+        own = select(change.exhibit_id).where(change.exhibit_id == Exhibits.id, change.line_no.is_not(None))
+        own = own.where(change.import_id == query.changed_by_import).correlate(Exhibits)
+        yield force_index(own, change, "PRIMARY").exists()
+    for lead in known:
+        if lead.ids:
+            yield is_in(Exhibits.id, lead.ids)
+    for lead in without:
+        if lead.link:
+            tagged = select(Taggings.exhibit_id).where(Taggings.exhibit_id == Exhibits.id)
+            tagged = tagged.where(Taggings.tag_id == lead.link.name_id).correlate(Exhibits)
+            yield ~force_index(tagged, Taggings, "PRIMARY").exists()
+
+
+def _choose_lead(
+    reading: Session, case_id: int, query: ExhibitQuery, known: list[Lead], without: Sequence[Lead]
+) -> Lead | None:
+    """Return the lead to the fewest exhibits, if it is needed. Raises FilterTooBroadError.
+
+    A control number needs none. Without conditions that no index decides, neither is one needed.
+    """
+    few = [each for each in known if each.size <= min(FEW, search.MAX_SEARCHED)]
+    if query.control_number is not None or few:
+        return few[0] if few and query.control_number is None else None
+    is_searched = any(map(_is_broad, without)) or any(getattr(query, name) is not None for name in _SEARCHED)
+    if is_searched and is_long(reading, case_id):
+        ranges = lead_by_bates_range(case_id, query.bates_from, query.bates_to)
+        known = sorted([*known, *count_leads(reading, [ranges] if ranges else [])], key=lambda each: each.size)
+        if not known or _is_broad(known[0]):
+            raise FilterTooBroadError(_describe_refusal([*known, *without]))
+    return known[0] if known and not _is_broad(known[0]) else None
+
+
+def _is_broad(lead: Lead) -> bool:
+    return lead.size > search.MAX_SEARCHED
+
+
+def _describe_refusal(leads: Sequence[Lead]) -> str:
+    most = f"{search.MAX_SEARCHED:,}"
+    broad = ", ".join(dict.fromkeys(each.description for each in leads if _is_broad(each)))
+    return (
+        f"These filters read every exhibit that the others leave, at most {most}, and the case has more: add a "
+        f"custodian or a tag that at most {most} exhibits have, an import that created or changed as few, a narrower "
+        "Bates range, a parent, a family or a control number."
+    ) + (f" More than {most} exhibits {broad}." if broad else "")
