@@ -210,13 +210,35 @@ class ExhibitQuery(CaseQuery):
 
     @model_validator(mode="after")
     def _has_ranges(self) -> Self:
-        if self.date_from and self.date_to and self.date_from > self.date_to:
-            raise ValueError("dateTo must not be before dateFrom")
-        if self.bates_from and self.bates_to:
-            first, last = parse_bates_number(self.bates_from), parse_bates_number(self.bates_to)
-            if first.prefix != last.prefix or first.number > last.number:
-                raise ValueError("batesTo must have the prefix of batesFrom and not be below it")
+        check_ranges(self)
         return self
+
+
+def _bound(alias: str, description: str) -> Any:
+    schema: dict[str, Any] = {"type": "string", "format": "date-time"}
+    return Field(default=None, alias=alias, description=description, json_schema_extra=schema)
+
+
+def check_ranges(query: Any) -> None:
+    """Raise ValueError if a range of the filters of exhibits ends before it begins."""
+    if query.date_from and query.date_to and query.date_from > query.date_to:
+        raise ValueError("dateTo must not be before dateFrom")
+    if query.bates_from and query.bates_to:
+        first, last = parse_bates_number(query.bates_from), parse_bates_number(query.bates_to)
+        if first.prefix != last.prefix or first.number > last.number:
+            raise ValueError("batesTo must have the prefix of batesFrom and not be below it")
+
+
+# Fields of the list's query that choose a page of it or what a page shows, and not which exhibits match.
+NOT_FILTERS = frozenset(
+    {"case", "case_id", "limit", "after", "before", "start", "order", "sort", "count", "include", "from_number"}
+)
+
+
+def list_exhibit_filters() -> dict[str, tuple[Any, Any]]:
+    """Return the filters of the list of exhibits, by name, as fields of another model: each a type and a default."""
+    fields = {name: field for name, field in ExhibitQuery.model_fields.items() if name not in NOT_FILTERS}
+    return {name: (field.rebuild_annotation(), field) for name, field in fields.items()}
 
 
 class ProductionQuery(PageQuery):
@@ -227,17 +249,42 @@ class ProductionQuery(PageQuery):
     )
 
 
+class DevicesQuery(PageQuery):
+    """The filter of the list of devices."""
+
+    search: _Words | None = Field(
+        default=None,
+        description="Words, each of which is part of the label, or the beginning of the number of the device.",
+    )
+
+
+class ActivityQuery(PageQuery):
+    """The filters of the list of activities. All given conditions must hold."""
+
+    case: str | None = Field(
+        default=None, min_length=1, max_length=255, description="Only activities in the case with this name."
+    )
+    case_id: _Id | None = Field(default=None, description="Only activities in the case with this id.")
+    user: str | None = Field(default=None, min_length=1, max_length=255, description="Only what this user did.")
+    object: str | None = Field(
+        default=None,
+        pattern=r"^[a-z]{1,32}:[1-9][0-9]{0,15}$",
+        description="Only what was done to one object: its type and id, such as `import:7`.",
+    )
+    action: str | None = Field(
+        default=None, min_length=1, max_length=64, description="Only this action, such as `import.run`."
+    )
+    begin: Annotated[datetime | None, BeforeValidator(_parse)] = _bound(
+        "from", "Only what was done at this time or later."
+    )
+
+
 class DeviceQuery(PageQuery):
     """The device of a list."""
 
     device_id: Annotated[int, BeforeValidator(_require_digits)] = Field(
         ge=1, le=MAX_ID, description="Your own number for the device."
     )
-
-
-def _bound(alias: str, description: str) -> Any:
-    schema: dict[str, Any] = {"type": "string", "format": "date-time"}
-    return Field(default=None, alias=alias, description=description, json_schema_extra=schema)
 
 
 class PeriodQuery(DeviceQuery):

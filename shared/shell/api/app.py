@@ -16,9 +16,11 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Pat
 from core.contracts.common import MAX_BATCH, MAX_ID
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
+    ActivityQuery,
     CaseQuery,
     CasesQuery,
     DeviceQuery,
+    DevicesQuery,
     ExhibitQuery,
     FindingQuery,
     ImportQuery,
@@ -77,7 +79,9 @@ VolumeFilter = Annotated[VolumeQuery, Query()]
 PreviewOptions = Annotated[PreviewQuery, Query()]
 CaseFilter = Annotated[CaseQuery, Query()]
 CasesFilter = Annotated[CasesQuery, Query()]
+ActivityFilter = Annotated[ActivityQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]
+DevicesFilter = Annotated[DevicesQuery, Query()]
 ProductionFilter = Annotated[ProductionQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]
 TextPart = Annotated[TextQuery, Query()]

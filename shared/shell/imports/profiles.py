@@ -32,6 +32,7 @@ from core.imports.profile_options import build_profile_options
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
 from core.pagination import decode_cursor, paginate
+from shell.activity_log import Act, ActKind, record_act
 from shell.db.session import session
 from shell.tables.profiles import ImportProfiles
 from shell.utils.db_helpers import insert_or_get, is_exactly, rerun_if_unknown, retry_on_db_conflict
@@ -56,6 +57,7 @@ def create_profile(transaction: Session, caller: Caller, body: NewProfile) -> Pr
     if not created:
         raise NameTakenError(_NAME_TAKEN)
     transaction.refresh(row)
+    record_act(transaction, caller, Act(ActKind.PROFILE_CREATED, row.id, None, {"version": row.version}))
     return _describe(row)
 
 
@@ -79,6 +81,7 @@ def replace_profile(
     flag_modified(row, "options")
     transaction.flush()
     transaction.refresh(row)
+    record_act(transaction, caller, Act(ActKind.PROFILE_REPLACED, row.id, None, {"version": row.version}))
     return _describe(row)
 
 
@@ -90,6 +93,7 @@ def delete_profile(transaction: Session, caller: Caller, profile_id: int, versio
     row = _load_at_version(transaction, caller, profile_id, versions)
     deleted = _describe(row)
     transaction.delete(row)
+    record_act(transaction, caller, Act(ActKind.PROFILE_DELETED, row.id, None, {"version": row.version}))
     return deleted
 
 

@@ -25,6 +25,7 @@ class Devices(Base):
     version: Mapped[int] = mapped_column(
         Integer, server_default="1", comment="Incremented by every change of the device's custody periods"
     )
+    label: Mapped[str | None] = mapped_column(String(255), comment="What the tenant calls the device; NULL: nothing")
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
 

@@ -54,6 +54,10 @@ class OutboxEvents(Base):
         server_default="0",
         comment="How often SNS rejected the event as invalid; after 5 times it is dead-lettered",
     )
+    source_id: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="The event that this row publishes to the event bus, outbox_events.id; NULL for SNS",
+    )
 
 
 class OutboxState(Base):
