@@ -47,6 +47,7 @@ from shell.api.requests import ApiRequest, normalize_body, parse_json, parse_req
 from shell.api.resolver import OPERATIONS, ApiResolver
 from shell.deadline import invocation_deadline
 from shell.observability import logger
+from shell.outbox.writer import caused_by
 
 Response = HttpResponse[str]
 REJECTION = "rejection"
@@ -145,7 +146,8 @@ def http_handler(app: ApiResolver) -> Handler:
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
         _seed_once()
         request_id = (event.get("requestContext") or {}).get("requestId")
-        with invocation_deadline(context), logger.append_context_keys(request_id=request_id):
+        cause = (event.get("headers") or {}).get("traceparent")
+        with invocation_deadline(context), caused_by(cause), logger.append_context_keys(request_id=request_id):
             app.context[OPERATIONS] = app.operations
             app.context[REJECTION] = reject_ambiguous(event)
             return app.resolve(normalize_body(event), context)

@@ -22,6 +22,7 @@ from core.statuses import DocumentStatus, ProductionStatus
 from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.exhibits.numbers import claim_produced
+from shell.outbox.bus import append_for_bus
 from shell.outbox.writer import append_events, wake_relay
 from shell.productions.documents import list_part, list_part_starts
 from shell.productions.load_files import write_load_files
@@ -222,7 +223,15 @@ def notify(context: SagaContext) -> SagaContext:
     }
     if not publish_sns_message(message):
         raise TopicUnavailableError()
+    _append_for_bus(message)
+    wake_relay()
     return {}
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _append_for_bus(message: dict[str, Any]) -> None:
+    with session() as transaction:
+        append_for_bus(transaction, ("production", str(message["productionId"])), message["eventType"], message)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
