@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
-from sqlalchemy.orm import Session
 
-from core.caller import Caller
-from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.api import mutations
 from shell.exhibits import case_list
 from tests.support.api.client import Client, Reply

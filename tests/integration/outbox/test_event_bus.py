@@ -132,9 +132,7 @@ def test_what_the_bus_refuses_is_dead_lettered_for_the_bus_alone(
     assert (topic.published, other.published) == ([1, 2], [2, 1])
 
 
-def test_what_the_topic_refuses_for_ever_reaches_the_bus(
-    database: Database, topic: FakeTopic, other: FakeBus
-) -> None:
+def test_what_the_topic_refuses_for_ever_reaches_the_bus(database: Database, topic: FakeTopic, other: FakeBus) -> None:
     append(1)
     topic.failing = {1: POISON}
     for _ in range(leases.MAX_REFUSALS):
@@ -180,7 +178,9 @@ def test_eventbridge_takes_the_entries(
     queue = sqs.create_queue(QueueName="of-the-bus")["QueueUrl"]
     arn = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     events.create_event_bus(Name="of-the-test")
-    pattern = json.dumps({"source": [bus.SOURCE], "detail-type": ["thing.happened"], "detail": {"tenantId": ["tenant"]}})
+    pattern = json.dumps(
+        {"source": [bus.SOURCE], "detail-type": ["thing.happened"], "detail": {"tenantId": ["tenant"]}}
+    )
     events.put_rule(Name="all", EventBusName="of-the-test", EventPattern=pattern)
     events.put_targets(Rule="all", EventBusName="of-the-test", Targets=[{"Id": "queue", "Arn": arn}])
     monkeypatch.setenv("EVENT_BUS_NAME", "of-the-test")
