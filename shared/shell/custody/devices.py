@@ -38,7 +38,9 @@ _LAST_CHANGES = text(
     "(SELECT device_id, MAX(id) AS id FROM custody_changes WHERE device_id IN :ids GROUP BY device_id) AS last "
     "STRAIGHT_JOIN custody_changes AS change_ ON change_.id = last.id"
 ).bindparams(bindparam("ids", expanding=True))
-_LABEL = text("UPDATE devices SET label = :label WHERE id = :id AND NOT (label <=> :label)")
+_LABEL = text(
+    "UPDATE devices SET label = :label WHERE id = :id AND NOT (CAST(label AS BINARY) <=> CAST(:label AS BINARY))"
+)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

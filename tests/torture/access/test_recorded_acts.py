@@ -76,3 +76,5 @@ def test_what_belongs_to_a_case_names_it(matrix: Matrix) -> None:
     whole = {"profile", "device"}
     for row in rows(matrix).values():
         assert (row.case_id is None) == (row.object_type in whole), row
+    ends = {"import.completed", "import.checked", "import.undo_ended", "production.confirmed"}
+    assert ends <= {row.action for row in rows(matrix).values() if row.user_id is None}

@@ -35,7 +35,10 @@ _TABLE = """
 """
 # INSTANT on MySQL and MariaDB: no row is copied.
 _COLUMNS = {
-    ("devices", "label"): "VARCHAR(255) COMMENT 'What the tenant calls the device; NULL: nothing'",
+    (
+        "devices",
+        "label",
+    ): "VARCHAR(255) COLLATE utf8mb4_unicode_ci COMMENT 'What the tenant calls the device; NULL: nothing'",
     ("production_steps", "done"): (
         "INT COMMENT 'How many documents the step has processed; NULL for a step that does not count them'"
     ),
