@@ -18,12 +18,14 @@ from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer, Secur
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
+import activities_api
 import cases_api
 import custodians_api
 import custody_api
 import exhibits_api
 import import_checks_api
 import imports_api
+import production_files_api
 import productions_api
 import profiles_api
 import volumes_api
@@ -34,9 +36,8 @@ from shell.api.resolver import Operation
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "openapi.json"
 APPS = (
-    *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app),
-    *(cases_api.app, productions_api.app),
-    *(import_checks_api.app, profiles_api.app, volumes_api.app),
+    *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, cases_api.app, productions_api.app),
+    *(import_checks_api.app, profiles_api.app, volumes_api.app, production_files_api.app, activities_api.app),
 )
 TITLE = "exhibit-ingest"
 _DESCRIPTION = (

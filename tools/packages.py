@@ -19,7 +19,8 @@ from tools.words import format_words
 _RULES = """
 BASE: shell.settings shell.observability shell.deadline core
 UTILS: shell.utils shell.db shell.aws BASE
-DOMAIN: shell.exhibits shell.families core.families shell.outbox shell.tables shell.work core.contracts UTILS
+DOMAIN: shell.activity_log shell.exhibits shell.families core.families shell.outbox shell.tables shell.work
+  core.contracts UTILS
 core:
 core.cells: core
 core.dates: core
@@ -46,11 +47,12 @@ shell.utils: shell.db shell.aws core.image_load_file.tiff BASE
 shell.sns: shell.aws BASE
 shell.work: UTILS
 shell.outbox: shell.sns shell.work UTILS
+shell.activity_log: UTILS
 shell.custodian_ops: shell.tables UTILS
 shell.taggings_ops: shell.tables UTILS
 shell.families: core.families shell.tables UTILS
-shell.exhibits: shell.families shell.custodian_ops shell.taggings_ops shell.tables core.contracts core.families
-  core.imports.overlay UTILS
+shell.exhibits: shell.activity_log shell.families shell.custodian_ops shell.taggings_ops shell.tables
+  core.contracts core.families core.imports.overlay UTILS
 shell.exhibit_files: shell.exhibits core.productions DOMAIN
 shell.volume_files: core.contracts core.load_file core.volumes shell.tables UTILS
 shell.imports.state: core.imports core.load_file DOMAIN
@@ -72,13 +74,14 @@ shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows sh
   shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
   core.image_load_file core.imports core.load_file shell.prefetch DOMAIN
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
+shell.activities: DOMAIN
 shell.custody: DOMAIN
 shell.productions: shell.sns core.productions DOMAIN
-shell.api: shell.outbox core.contracts UTILS
+shell.api: shell.activity_log shell.outbox core.contracts UTILS
 shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.outbox.relay shell.volumes.deletion UTILS
 functions: shell.api shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox shell.maintenance
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
-  shell.imports.images shell.exhibits shell.custody shell.productions shell.volumes core.contracts
+  shell.imports.images shell.activities shell.exhibits shell.custody shell.productions shell.volumes core.contracts
 local.errors:
 local.time_scale:
 local.private_files:

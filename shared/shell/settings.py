@@ -37,6 +37,7 @@ class Settings:
     volume_work_queue_url: str
     max_productions: int
     events_topic_arn: str
+    event_bus_name: str
     produce_function_arn: str
     default_user_id: str
     chunk_rows: int
@@ -80,6 +81,7 @@ class Settings:
             volume_work_queue_url=environment.get("VOLUME_WORK_QUEUE_URL", ""),
             max_productions=_read_integer(environment, "MAX_PRODUCTIONS", "10"),
             events_topic_arn=_read_required(environment, "EVENTS_TOPIC_ARN"),
+            event_bus_name=environment.get("EVENT_BUS_NAME", ""),
             produce_function_arn=environment.get("PRODUCE_FUNCTION_ARN", ""),
             default_user_id=environment.get("DEFAULT_USER_ID", "load-file-import"),
             chunk_rows=_read_integer(environment, "CHUNK_ROWS", "2000"),

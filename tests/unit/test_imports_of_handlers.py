@@ -32,6 +32,7 @@ NOWHERE |= {"shell.tables.infrastructure", "shell.tables.import_results"}
 HEAVY = EVERYWHERE | API | QUEUE | SLOTS | SPLITTING | NOWHERE
 HEAVY |= {"alembic", "aws_durable_execution_sdk_python", "shell.sns", "core.load_file.rows"}
 LOADS: dict[str, set[str]] = {
+    "activities_api": API | SLOTS,
     "cases_api": API | SLOTS,
     "complete_import": QUEUE,
     "custodians_api": API | SLOTS,
@@ -43,6 +44,7 @@ LOADS: dict[str, set[str]] = {
     "migrate_database": {"alembic"},
     "process_volume": QUEUE,
     "produce": {"aws_durable_execution_sdk_python", "shell.sns"},
+    "production_files_api": API,
     "productions_api": API | SLOTS,
     "profiles_api": API | SLOTS | SPLITTING | {"core.load_file.rows"},
     "publish_outbox": {"shell.sns"},

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from core.contracts.common import (
+    Name,
     NextCursor,
     PrevCursor,
     RequestModel,
@@ -196,3 +197,31 @@ class CustodyChangePage(ResponseModel):
     items: list[CustodyChange]
     next: NextCursor
     prev: PrevCursor
+
+
+class Device(ResponseModel):
+    """A device, and who holds it now."""
+
+    device_id: int = Field(description="Your own number for the device.")
+    label: str | None = Field(description="What you call the device.")
+    is_held: bool = Field(description="Whether a period of the device contains the present time.")
+    since: UtcTimestamp | None = Field(description="The begin of this period; null unless the device is held.")
+    holder_id: int | None = Field(description="The custodian of this period; null: not recorded, or not held.")
+    holder: str | None = Field(description="The custodian's name.")
+    periods: int = Field(description="How many periods are recorded.")
+    last_change_at: UtcTimestamp | None = Field(description="When a period of the device was last changed.")
+
+
+class DevicePage(ResponseModel):
+    """A page of devices, in the order of your numbers."""
+
+    items: list[Device]
+    next: NextCursor
+
+
+class DeviceLabel(RequestModel):
+    """The label of a device."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"label": "Ada's laptop, asset 100"}]})
+
+    label: Name | None = Field(description="What you call the device; null removes the label.")

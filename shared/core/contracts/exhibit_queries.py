@@ -75,6 +75,16 @@ def _describe_filter(text: TextField) -> tuple[Any, Any]:
     return _Whole | None, Field(default=None, description=description)
 
 
+def check_ranges(query: Any) -> None:
+    """Raise ValueError if a range of the filters of exhibits ends before it begins."""
+    if query.date_from and query.date_to and query.date_from > query.date_to:
+        raise ValueError("dateTo must not be before dateFrom")
+    if query.bates_from and query.bates_to:
+        first, last = parse_bates_number(query.bates_from), parse_bates_number(query.bates_to)
+        if first.prefix != last.prefix or first.number > last.number:
+            raise ValueError("batesTo must have the prefix of batesFrom and not be below it")
+
+
 @with_fields({text.name: _describe_filter(text) for text in FILTERED_TEXTS})
 class ExhibitQuery(OneCaseQuery, CountedQuery):
     """The filters of the list of exhibits, and the place of the page in it. All given conditions must hold."""
@@ -124,12 +134,7 @@ class ExhibitQuery(OneCaseQuery, CountedQuery):
 
     @model_validator(mode="after")
     def _has_ranges(self) -> Self:
-        if self.date_from and self.date_to and self.date_from > self.date_to:
-            raise ValueError("dateTo must not be before dateFrom")
-        if self.bates_from and self.bates_to:
-            first, last = parse_bates_number(self.bates_from), parse_bates_number(self.bates_to)
-            if first.prefix != last.prefix or first.number > last.number:
-                raise ValueError("batesTo must have the prefix of batesFrom and not be below it")
+        check_ranges(self)
         return self
 
     @model_validator(mode="after")
@@ -146,3 +151,9 @@ class ExhibitQuery(OneCaseQuery, CountedQuery):
 
 
 _NO_FILTERS = {"case", "case_id", "limit", "after", "before", "first", "order", "count", "include"}
+
+
+def list_filter_fields() -> dict[str, tuple[Any, Any]]:
+    """Return the filters by name, as fields of another model: each a type and a default."""
+    fields = {name: field for name, field in ExhibitQuery.model_fields.items() if name not in _NO_FILTERS}
+    return {name: (field.rebuild_annotation(), field) for name, field in fields.items()}

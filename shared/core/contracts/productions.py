@@ -14,10 +14,11 @@ from core.contracts.common import (
     RequestModel,
     ResponseModel,
     RowId,
-    TagName,
     Total,
     UtcTimestamp,
+    with_fields,
 )
+from core.contracts.exhibit_queries import check_ranges, list_filter_fields
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file.field_mapping import find_field, is_last_choice
 from core.load_file.header_names import FAMILY_PROPERTIES, TIME_FIELDS, normalise_name
@@ -46,13 +47,17 @@ def _require_property(name: str) -> str:
 PropertyName = Annotated[Name, AfterValidator(_require_property)]
 
 
+@with_fields(list_filter_fields())
 class ExhibitSelection(RequestModel):
-    """A selection of a case's exhibits. Both conditions must hold; without a condition, it selects all exhibits."""
+    """A selection of a case's exhibits by the filters of `GET /exhibits`.
 
-    custodian: str | None = Field(
-        default=None, min_length=1, max_length=255, description="Only exhibits of this custodian."
-    )
-    tag: TagName | None = Field(default=None, description="Only exhibits with this tag.")
+    All given conditions must hold; without a condition, it selects all exhibits.
+    """
+
+    @model_validator(mode="after")
+    def _has_ranges(self) -> Self:
+        check_ranges(self)
+        return self
 
 
 class NewProduction(RequestModel):
@@ -133,6 +138,10 @@ class ProductionStep(ResponseModel):
     name: str = Field(description="`begin`, `reserve`, `copy`, `confirm` or `notify`.")
     status: SagaStepStatus
     reason: str | None = Field(description="The reason why the step or its compensation failed.")
+    done: int | None = Field(description="How many documents `copy` has copied; null for the other steps.")
+    total: int | None = Field(
+        description="How many documents `copy` has to copy; null for the other steps, and before it begins."
+    )
     updated_at: UtcTimestamp
 
 
@@ -160,6 +169,7 @@ class Production(ResponseModel):
     manifest_sha256: str | None = Field(description="SHA-256 of `MANIFEST.csv`; null until it is written.")
     steps: list[ProductionStep]
     remaining_actions: list[str] = Field(description="What an operator must do if `status` is `needs_attention`.")
+    created_by: str = Field(description="The user who requested the production.")
     created_at: UtcTimestamp
     updated_at: UtcTimestamp
 
@@ -174,6 +184,7 @@ class ProductionSummary(ResponseModel):
     documents: int | None = Field(description="The number of documents; null until their numbers are reserved.")
     first_bates: str | None
     last_bates: str | None
+    created_by: str = Field(description="The user who requested the production.")
     created_at: UtcTimestamp
 
 
@@ -184,6 +195,49 @@ class ProductionPage(ResponseModel):
     next: NextCursor
     prev: PrevCursor
     total: Total = None
+
+
+class ProducedFile(ResponseModel):
+    """A file of a production's volume."""
+
+    path: str = Field(description="The path within the volume.")
+    size: int = Field(description="The size in bytes.")
+    sha256: str = Field(description="SHA-256 of the file.")
+    url: str = Field(description="GET downloads the file, under the last part of its path.")
+
+
+class ProducedFilePage(ResponseModel):
+    """A page of the files of a volume: manifest and load files, then the files of the documents in their order."""
+
+    items: list[ProducedFile]
+    expires_in_seconds: int = Field(description="How long the URLs are valid.")
+    next: NextCursor
+
+
+class BatesRange(ResponseModel):
+    """Consecutive Bates numbers."""
+
+    first: str
+    last: str
+
+
+class BatesPrefix(ResponseModel):
+    """A prefix of a case's productions."""
+
+    prefix: str
+    digits: int = Field(description="The number of digits after the prefix.")
+    next_number: int = Field(description="The number that the next production begins with, unless one is under way.")
+    next_bates: str | None = Field(description="The next number as it is printed; null if the digits are used up.")
+    void_ranges: list[BatesRange] = Field(
+        description="Numbers of cancelled productions, in their order: they are never given again."
+    )
+
+
+class BatesPrefixPage(ResponseModel):
+    """A page of prefixes, in their order."""
+
+    items: list[BatesPrefix]
+    next: NextCursor
 
 
 class ProducedDocument(ResponseModel):

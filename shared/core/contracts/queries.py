@@ -155,8 +155,39 @@ class CustodiansQuery(AnyCaseQuery, CountedQuery):
         return self
 
 
+def _bound(alias: str, description: str) -> Any:
+    schema: dict[str, Any] = {"type": "string", "format": "date-time"}
+    return Field(default=None, alias=alias, description=description, json_schema_extra=schema)
+
+
 class ProductionQuery(AnyCaseQuery, NewestFirst, CountedQuery):
     """The filters of the list of productions."""
+
+
+class DevicesQuery(PageQuery):
+    """The filter of the list of devices."""
+
+    search: Words | None = Field(
+        default=None,
+        description="Words, each of which is part of the label, or the beginning of the number of the device.",
+    )
+
+
+class ActivityQuery(AnyCaseQuery):
+    """The filters of the list of activities. All given conditions must hold."""
+
+    user: str | None = Field(default=None, min_length=1, max_length=255, description="Only what this user did.")
+    object: str | None = Field(
+        default=None,
+        pattern=r"^[a-z]{1,32}:[1-9][0-9]{0,15}$",
+        description="Only what was done to one object: its type and id, such as `import:7`.",
+    )
+    action: str | None = Field(
+        default=None, min_length=1, max_length=64, description="Only this action, such as `import.run`."
+    )
+    begin: Annotated[datetime | None, BeforeValidator(_parse)] = _bound(
+        "from", "Only what was done at this time or later."
+    )
 
 
 class DeviceQuery(ListQuery):
@@ -165,11 +196,6 @@ class DeviceQuery(ListQuery):
     device_id: Annotated[int, BeforeValidator(require_digits)] = Field(
         ge=1, le=MAX_ID, description="Your own number for the device."
     )
-
-
-def _bound(alias: str, description: str) -> Any:
-    schema: dict[str, Any] = {"type": "string", "format": "date-time"}
-    return Field(default=None, alias=alias, description=description, json_schema_extra=schema)
 
 
 class PeriodQuery(DeviceQuery):

@@ -18,9 +18,11 @@ from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.pages import ListQuery, NewestFirst, PageQuery
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
+    ActivityQuery,
     CasesQuery,
     CustodiansQuery,
     DeviceQuery,
+    DevicesQuery,
     FindingQuery,
     ImportQuery,
     NamesQuery,
@@ -48,6 +50,7 @@ from shell.api.requests import ApiRequest, normalize_body, normalize_query, pars
 from shell.api.resolver import OPERATIONS, ApiResolver
 from shell.deadline import invocation_deadline
 from shell.observability import logger
+from shell.outbox.writer import caused_by
 
 Response = HttpResponse[str]
 REJECTION = "rejection"
@@ -85,7 +88,9 @@ SimilarFilter = Annotated[SimilarQuery, Query()]
 CustodiansFilter = Annotated[CustodiansQuery, Query()]
 TagsFilter = Annotated[NamesQuery, Query()]
 UsersFilter = Annotated[UsersQuery, Query()]
+ActivityFilter = Annotated[ActivityQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]
+DevicesFilter = Annotated[DevicesQuery, Query()]
 ProductionFilter = Annotated[ProductionQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]
 TextPart = Annotated[TextQuery, Query()]
@@ -149,7 +154,8 @@ def http_handler(app: ApiResolver) -> Handler:
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
         _seed_once()
         request_id = (event.get("requestContext") or {}).get("requestId")
-        with invocation_deadline(context), logger.append_context_keys(request_id=request_id):
+        cause = (event.get("headers") or {}).get("traceparent")
+        with invocation_deadline(context), caused_by(cause), logger.append_context_keys(request_id=request_id):
             app.context[OPERATIONS] = app.operations
             app.context[REJECTION] = reject_ambiguous(event)
             return app.resolve(normalize_query(normalize_body(event)), context)

@@ -1,6 +1,7 @@
 """Requests that change data: one effect for each key, one creation at a time, and the response.
 
-Guaranteed: a request with a key takes effect once (`once_per_key`).
+Guaranteed: a request with a key takes effect once (`once_per_key`), and commits only with its activity
+(`shell.activity_log`).
 Not guaranteed: that identical requests under different keys take effect one at a time while Redis is unavailable.
 """
 
@@ -21,6 +22,7 @@ from sqlalchemy.orm import Session
 from core.errors import BusyError, PreconditionMissingError
 from core.http_headers import format_etag, parse_versions
 from core.idempotency import KeyedRequest, KeyedResponse
+from shell.activity_log import require_recorded
 from shell.api.problems import JSON
 from shell.api.requests import ApiRequest
 from shell.outbox.writer import wake_relay
@@ -100,13 +102,16 @@ def run_idempotent(
 ) -> Response[str]:
     """Run `effect(transaction, caller, *arguments)` once for the key, however often it is sent; return the response.
 
-    The name of the user is stored before, if it is new. Raises what `once_per_key` and the effect raise.
+    The name of the user is stored before, if it is new. Raises what `once_per_key` and the effect raise, and
+    RuntimeError if the effect recorded no activity.
     """
     keyed = request.keyed(key)
     store_user_name(request.caller)
 
     def run(transaction: Session) -> KeyedResponse:
-        return options.of_result(effect(transaction, request.caller, *arguments))
+        result = effect(transaction, request.caller, *arguments)
+        require_recorded(transaction)
+        return options.of_result(result)
 
     response = once_per_key(keyed, run, partial(options.guard, keyed))
     if options.writes_events:

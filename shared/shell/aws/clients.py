@@ -47,6 +47,12 @@ def sns() -> SNSClient:
 
 
 @lru_cache(maxsize=1)
+def event_bridge() -> Any:
+    """Return the EventBridge client."""
+    return watch_key(boto3.client("events", config=_CONFIG))
+
+
+@lru_cache(maxsize=1)
 def lambda_client() -> LambdaClient:
     """Return the Lambda client."""
     return watch_key(boto3.client("lambda", config=_CONFIG))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import boto3
 from botocore.config import Config
@@ -56,9 +57,16 @@ def presign_put(bucket: str, key: str, size: int | None, sha256: bytes | None = 
     return _presign("put_object", Bucket=bucket, Key=key, IfNoneMatch=_IF_NEW, **options)
 
 
-def presign_get(bucket: str, key: str) -> str:
-    """Return the URL to GET an object from."""
-    return _presign("get_object", Bucket=bucket, Key=key)
+def presign_get(bucket: str, key: str, file_name: str | None = None) -> str:
+    """Return the URL to GET an object from; with `file_name`, browsers store it so, and do not show it."""
+    options = {} if file_name is None else {"ResponseContentDisposition": format_attachment(file_name)}
+    return _presign("get_object", Bucket=bucket, Key=key, **options)
+
+
+def format_attachment(file_name: str) -> str:
+    """Return the Content-Disposition of a download (RFC 6266), with the name in ASCII and in UTF-8."""
+    plain = "".join(each if " " <= each <= "~" and each not in '"\\%' else "_" for each in file_name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(file_name, safe='')}"
 
 
 def presign_download(bucket: str, key: str, version_id: str | None, media_type: str, disposition: str) -> str:

@@ -8,6 +8,7 @@ The transaction is the caller's: after a StaleDataError or deadlock, `retry_on_d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Sequence
 
 from sqlalchemy import select
@@ -27,6 +28,7 @@ from core.contracts.custody import (
 from core.custody import Span, to_stored_end
 from core.errors import InvalidInputError, StaleVersionError, WrongStateError
 from core.timestamps import format_timestamp
+from shell.activity_log import Act, ActKind, record_act
 from shell.custody.device_locks import exclusive_devices, find_devices, find_or_add_devices
 from shell.custody.period_writer import NewPeriodRow, check_overlaps, insert_periods, lock_custodians, record_changes
 from shell.custody.queries import describe_periods, load_period
@@ -44,6 +46,10 @@ def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPerio
     rows = [_build_row(index, each, devices[each.device_id]) for index, each in enumerate(periods)]
     with exclusive_devices(transaction, caller.tenant_id, devices):
         ids = insert_periods(transaction, caller, rows)
+    counts = Counter(each.device_id for each in periods)
+    record_act(
+        transaction, caller, *(Act(ActKind.PERIODS_ADDED, each, None, {"periods": n}) for each, n in counts.items())
+    )
     return RecordedCustodyPeriods(items=describe_periods(transaction, caller, ids))
 
 
@@ -65,6 +71,8 @@ def patch_period(
         for field in change.model_fields_set & {"custodian_id", "note"}:
             setattr(period, field, getattr(change, field))
         _write_and_record(transaction, caller, period)
+    summary = {"periodId": period_id, "version": period.version}
+    record_act(transaction, caller, Act(ActKind.PERIOD_CHANGED, device_number, None, summary))
     return describe_periods(transaction, caller, [period_id])[0]
 
 
@@ -79,6 +87,7 @@ def remove_period(transaction: Session, caller: Caller, period_id: int, versions
         removed = describe_periods(transaction, caller, [period_id])[0]
         _write_and_record(transaction, caller, period, CustodyAction.REMOVED)
         transaction.delete(period)
+    record_act(transaction, caller, Act(ActKind.PERIOD_REMOVED, device_number, None, {"periodId": period_id}))
     return removed
 
 
@@ -101,6 +110,8 @@ def transfer(transaction: Session, caller: Caller, body: NewTransfer) -> Custody
         row = NewPeriodRow(span, device_id, body.custodian_id, body.note)
         begun_ids = insert_periods(transaction, caller, [row], ended_id=ending.id)
     ended, begun = describe_periods(transaction, caller, [ending.id, *begun_ids])
+    summary = {"endedPeriodId": ended.id, "begunPeriodId": begun.id}
+    record_act(transaction, caller, Act(ActKind.DEVICE_TRANSFERRED, body.device_id, None, summary))
     return CustodyTransfer(ended=ended, begun=begun)
 
 

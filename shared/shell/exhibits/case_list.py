@@ -20,6 +20,7 @@ from core.contracts.cases import Case, CasePage, CaseSummary, NewCase
 from core.contracts.queries import CasesQuery
 from core.errors import AlreadyExistsError
 from core.pagination import Page, build_page, open_window
+from shell.activity_log import Act, ActKind, record_act
 from shell.db.column_limits import column_limits
 from shell.db.keyset import select_window
 from shell.db.session import session
@@ -65,6 +66,7 @@ def add_case(transaction: Session, caller: Caller, body: NewCase) -> Case:
     if not is_new:
         raise AlreadyExistsError("You have a case with this name already; use it, or choose another name.")
     transaction.refresh(made)
+    record_act(transaction, caller, Act(ActKind.CASE_CREATED, made.id, made.id))
     return Case(id=made.id, name=made.name, created_at=made.created_at)
 
 

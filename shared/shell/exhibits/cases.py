@@ -14,7 +14,7 @@ from sqlalchemy import BindParameter, ColumnElement, bindparam, select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.errors import InvalidInputError, NotFoundError
+from core.errors import ForbiddenError, InvalidInputError, NotFoundError
 from shell.tables.cases import Cases
 from shell.utils.db_helpers import insert_or_get, is_exactly
 from shell.utils.key_validation import is_storable
@@ -61,6 +61,12 @@ def require_case(caller: Caller, name: str) -> None:
     """Raise NotFoundError if the caller is limited to other cases than the one with this name."""
     if caller.cases is not None and name not in caller.cases:
         raise NotFoundError(NO_SUCH_CASE)
+
+
+def require_whole_tenant(caller: Caller) -> None:
+    """Raise ForbiddenError if the caller is limited to cases: what the request concerns belongs to none."""
+    if caller.cases is not None:
+        raise ForbiddenError("This request concerns the whole tenant, and your token is limited to cases.")
 
 
 def get_or_create_case(transaction: Session, tenant_id: str, name: str) -> int:

@@ -22,6 +22,7 @@ from core.contracts.taggings import TaggingRequest, TaggingsMade, TaggingsRemove
 from core.errors import InvalidInputError, StaleVersionError
 from core.exhibit_dates import DATE_FIELDS, Precision, change_precisions
 from core.exhibit_history import Action, Change, Key, Kind, compare_fields, precision_field
+from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.custodian_ops import create_custodian_exhibits, lock_named_custodians
 from shell.db.column_limits import column_limits
 from shell.exhibits.cases import build_wall
@@ -76,6 +77,8 @@ def patch_exhibit(
     write_entries(transaction, author, [NewEntry(exhibit.id, exhibit.version, changes)])
     if "parent_control_number" in change.model_fields_set:
         write_explicit(transaction, exhibit.case_id, exhibit.id)
+    summary = {"version": exhibit.version, "fields": len(change.model_fields_set)}
+    record_act(transaction, caller, Act(ActKind.EXHIBIT_CHANGED, exhibit.id, exhibit.case_id, summary))
     return describe_exhibit(transaction, exhibit, case)
 
 
@@ -115,6 +118,8 @@ def add_custodians(transaction: Session, caller: Caller, exhibit_id: int, names:
     create_custodian_exhibits(transaction, [(exhibit_id, each) for each in custodians], caller.user_id)
     changes = {exhibit_id: assert_links(Kind.CUSTODIAN, custodians, existing)}
     record_changes(transaction, Author(Action.CUSTODIANS_ADDED, caller.user_id), locked.versions, changes)
+    summary = {"custodians": len(custodians)}
+    record_act(transaction, caller, Act(ActKind.EXHIBIT_CUSTODIANS_ADDED, exhibit_id, locked.case_id, summary))
     return ExhibitCustodians(exhibit_id=exhibit_id, custodians=list_exhibit_custodians(transaction, exhibit_id))
 
 
@@ -156,6 +161,8 @@ def add_taggings(transaction: Session, caller: Caller, request: TaggingRequest) 
     changes = {each: assert_links(Kind.TAG, tags, existing.get(each, ())) for each in exhibit_ids}
     record_changes(transaction, Author(Action.TAGGED, caller.user_id), versions, changes)
     created = len(exhibit_ids) * len(tags) - sum(map(len, existing.values()))
+    summary = {"exhibits": len(exhibit_ids), "tags": len(tags), "created": created}
+    record_act(transaction, caller, Act(ActKind.EXHIBITS_TAGGED, case_id, case_id, summary))
     return TaggingsMade(exhibits=len(exhibit_ids), tags=len(tags), created=created)
 
 
@@ -174,6 +181,11 @@ def remove_taggings(transaction: Session, caller: Caller, request: TaggingReques
         for exhibit, tag_ids in existing.items()
     }
     record_changes(transaction, Author(Action.UNTAGGED, caller.user_id), versions, changes)
+    if removed:
+        summary = {"exhibits": len(existing), "tags": len(tags), "removed": removed}
+        record_act(transaction, caller, Act(ActKind.EXHIBITS_UNTAGGED, case_id, case_id, summary))
+    else:
+        record_no_act(transaction)
     return TaggingsRemoved(removed=removed)
 
 

@@ -11,9 +11,13 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.exhibits import Custodian, NewCustodian
+from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.custodian_ops import lock_named_custodians
 from shell.exhibits.cases import get_or_create_case, require_case
 from shell.tables.custodians_tags import Custodians
+from shell.utils.db_helpers import count_changed_rows
+from shell.utils.key_validation import is_storable
+from shell.utils.named_rows import find_named
 
 # The end of an import deletes the custodians that it added and that no exhibit is linked to. Links can go too.
 _DETACH_FROM_IMPORT = text(
@@ -30,7 +34,12 @@ def add_custodian(transaction: Session, caller: Caller, body: NewCustodian) -> C
     """
     require_case(caller, body.case)
     case_id = get_or_create_case(transaction, caller.tenant_id, body.case)
+    known = is_storable(body.name, "custodians", "name") and find_named(transaction, case_id, {Custodians: [body.name]})
     [custodian_id] = lock_named_custodians(transaction, case_id, [body.name])
-    transaction.execute(_DETACH_FROM_IMPORT, {"id": custodian_id})
+    is_detached = count_changed_rows(transaction.execute(_DETACH_FROM_IMPORT, {"id": custodian_id}))
+    if is_detached or not (known and known[Custodians]):
+        record_act(transaction, caller, Act(ActKind.CUSTODIAN_ADDED, custodian_id, case_id))
+    else:
+        record_no_act(transaction)
     custodian = transaction.get_one(Custodians, custodian_id, populate_existing=True)
     return Custodian(id=custodian.id, name=custodian.name)

@@ -31,6 +31,7 @@ from core.errors import WrongStateError
 from core.events import import_cancelled, import_retried
 from core.imports.uploads import build_placeholder_key
 from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
+from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.sqs import send_messages
 from shell.imports.state.access import build_not_found, refuse_during_undo, require_import
 from shell.imports.state.dependents import block_dependents, hold_back, refuse_beside_dependents
@@ -107,16 +108,20 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
     found = _lock_import(transaction, caller, import_id)
     if found.status == ImportStatus.UNDOING:
         _cancel_undo(transaction, import_id)
+        record_act(transaction, caller, Act(ActKind.UNDO_CANCELLED, import_id, found.case_id))
     elif found.status in CANCELLABLE:
         totals = sum_imported(transaction, import_id, ImportPhase(found.phase))
         transaction.execute(_CANCEL, {"import_id": import_id, **totals})
         counts = {name: totals[name] for name in _ROW_COUNTS}
         append_events(transaction, [import_cancelled(import_id, found.tenant_id, found.generation, counts)])
+        record_act(transaction, caller, Act(ActKind.IMPORT_CANCELLED, import_id, found.case_id, counts))
         block_dependents(transaction, import_id)
     elif found.status != ImportStatus.CANCELLED:
         raise WrongStateError(
             f"The import has the status {found.status}; only one that has not ended can be cancelled."
         )
+    else:
+        record_no_act(transaction)
     return read_state(transaction, caller, import_id)
 
 
@@ -157,6 +162,8 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     if status is ImportStatus.CHECKING:
         transaction.execute(_REOPEN_CHECK, {"import_id": import_id})
     append_events(transaction, [import_retried(import_id, found.tenant_id, found.generation + 1, chunks)])
+    summary = {"generation": found.generation + 1, "chunks": chunks}
+    record_act(transaction, caller, Act(ActKind.IMPORT_RETRIED, import_id, found.case_id, summary))
     # Harmless for an import that waits, which the end of the other one requests.
     request = ImportMessage(import_id, found.generation + 1)
     send_messages(settings().import_requests_queue_url, [request], tenant_id=found.tenant_id)

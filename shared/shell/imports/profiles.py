@@ -33,6 +33,7 @@ from core.imports.profile_options import build_profile_options
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
 from core.pagination import build_page, open_window
+from shell.activity_log import Act, ActKind, record_act
 from shell.db.keyset import select_window
 from shell.db.session import session
 from shell.tables.profiles import ImportProfiles
@@ -59,6 +60,7 @@ def create_profile(transaction: Session, caller: Caller, body: NewProfile) -> Pr
     if not created:
         raise NameTakenError(_NAME_TAKEN)
     transaction.refresh(row)
+    record_act(transaction, caller, Act(ActKind.PROFILE_CREATED, row.id, None, {"version": row.version}))
     return _describe(transaction, row)
 
 
@@ -82,6 +84,7 @@ def replace_profile(
     flag_modified(row, "options")
     transaction.flush()
     transaction.refresh(row)
+    record_act(transaction, caller, Act(ActKind.PROFILE_REPLACED, row.id, None, {"version": row.version}))
     return _describe(transaction, row)
 
 
@@ -93,6 +96,7 @@ def delete_profile(transaction: Session, caller: Caller, profile_id: int, versio
     row = _load_at_version(transaction, caller, profile_id, versions)
     deleted = _describe(transaction, row)
     transaction.delete(row)
+    record_act(transaction, caller, Act(ActKind.PROFILE_DELETED, row.id, None, {"version": row.version}))
     return deleted
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, text
 
 from core.codes import FileFailure
 from core.events import import_failed
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.outbox.writer import append_events
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -22,7 +23,7 @@ _SELECT_OVERDUE = text(
     "ORDER BY id LIMIT :most"
 )
 _LOCK_AWAITED = text(
-    "SELECT id, tenant_id FROM imports WHERE id IN :ids AND status = 'awaiting_upload' ORDER BY id FOR UPDATE"
+    "SELECT id, tenant_id, case_id FROM imports WHERE id IN :ids AND status = 'awaiting_upload' ORDER BY id FOR UPDATE"
 ).bindparams(bindparam("ids", expanding=True))
 _EXPIRE = text(
     "UPDATE imports SET status = 'failed', failure_code = :code, failure_message = :message, finished_at = NOW(6) "
@@ -62,4 +63,6 @@ def _expire(ids: list[int]) -> int:
             values = {"code": code, "message": message, "ids": [row.id for row in rows]}
             transaction.execute(_EXPIRE, values)
             append_events(transaction, [import_failed(row.id, row.tenant_id, code) for row in rows])
+            for row in rows:
+                record_own_act(transaction, row.tenant_id, Act(ActKind.IMPORT_EXPIRED, row.id, row.case_id))
     return len(rows)

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from core.errors import ImportBusyError
 from core.imports.uploads import Upload, build_placeholder_key
 from core.statuses import ImportPhase, ImportStatus
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.exhibits.cases import get_or_create_case
 from shell.settings import settings
@@ -96,7 +97,11 @@ def _create_import(transaction: Session, upload: Upload, values: dict[str, Any])
         **values,
     }
     key = {"upload_key": upload.upload_key}
-    return insert_or_get(transaction, Imports, key, columns, unique_key="uq_imports_upload_key")[0].id
+    row, is_new = insert_or_get(transaction, Imports, key, columns, unique_key="uq_imports_upload_key")
+    if is_new:
+        act = Act(ActKind.IMPORT_RECEIVED, row.id, columns["case_id"], {"status": columns["status"]})
+        record_own_act(transaction, upload.tenant_id, act)
+    return row.id
 
 
 @contextmanager

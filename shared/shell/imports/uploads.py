@@ -33,6 +33,7 @@ from core.load_file.given_columns import ProfileUse
 from core.load_file.options import parse_options
 from core.load_mode import Mode
 from core.statuses import ImportPhase, ImportStatus
+from shell.activity_log import Act, ActKind, record_act
 from shell.aws.presigned_urls import (
     UPLOAD_HEADERS,
     build_checksum_headers,
@@ -106,6 +107,7 @@ def create_import(
     )
     transaction.add(row)
     transaction.flush()
+    record_act(transaction, caller, Act(ActKind.IMPORT_CREATED, row.id, case_id, {"dryRun": body.dry_run}))
     return PendingUpload(
         id=row.id,
         case=body.case,

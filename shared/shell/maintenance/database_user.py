@@ -23,8 +23,8 @@ from shell.settings import settings
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 ROWS, READ = ("select", "insert", "update", "delete"), ("select",)
-# What was done to exhibits and devices, for ever; and the revision, which only migrations change.
-AUDIT_TABLES = ("exhibit_changes", "custody_changes")
+# What was done, and what to exhibits and devices, for ever; and the revision, which only migrations change.
+AUDIT_TABLES = ("activities", "exhibit_changes", "custody_changes")
 _RIGHTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(AUDIT_TABLES, ("select", "insert")),
     "alembic_version": READ,

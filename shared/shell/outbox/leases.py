@@ -26,6 +26,7 @@ from sqlalchemy.orm import Session
 
 from shell.db.session import session
 from shell.observability import logger
+from shell.outbox.bus import copy_to_bus
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 LEASE_SIZE = 100
@@ -201,7 +202,7 @@ def record_results(lease: OutboxLease, results: Mapping[int, PublishResult]) -> 
         _ids(by_result[PublishResult.UNTRIED]),
         _ids(by_result[PublishResult.FAILED]),
         _ids(again),
-        _ids(dead_lettered),
+        dead_lettered,
     )
     for event in dead_lettered:
         logger.error("event dead-lettered", extra={"event": event.id, "type": event.event_type})
@@ -215,21 +216,27 @@ def _ids(events: Sequence[LeasedEvent]) -> list[int]:
 def _mark_published(token: str, accepted: Sequence[int]) -> None:
     if accepted:
         with session() as transaction:
+            copy_to_bus(transaction, token, accepted)
             transaction.execute(_MARK, {"token": token, "ids": accepted})
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _record_unpublished(
-    token: str, untried: Sequence[int], failed: Sequence[int], again: Sequence[int], dead_lettered: Sequence[int]
+    token: str,
+    untried: Sequence[int],
+    failed: Sequence[int],
+    again: Sequence[int],
+    dead_lettered: Sequence[LeasedEvent],
 ) -> None:
     """Release, delay or dead-letter events under the leasing lock; a lease could otherwise skip one for later ones."""
     with session() as transaction:
         transaction.execute(_LOCK)
+        copy_to_bus(transaction, token, [each.id for each in dead_lettered if each.body is not None])
         for statement, ids, values in (
             (_RELEASE, untried, {}),
             (_BACK_OFF, failed, {"refusals": 0, "longest": LONGEST_PAUSE_S}),
             (_BACK_OFF, again, {"refusals": 1, "longest": LONGEST_PAUSE_S}),
-            (_DEAD_LETTER, dead_lettered, {}),
+            (_DEAD_LETTER, _ids(dead_lettered), {}),
         ):
             if ids:
                 transaction.execute(statement, {"token": token, "ids": ids, **values})

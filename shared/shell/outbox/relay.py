@@ -1,4 +1,4 @@
-"""Publish committed outbox events to SNS.
+"""Publish committed outbox events to SNS; `shell.outbox.bus` publishes them to an event bus, too.
 
 Guaranteed: an event is published at least once if and only if its transaction committed. The first publications of an
 aggregate's events are in the order of their `sequence`, which increases within an aggregate; a repeated event keeps its
@@ -21,6 +21,8 @@ from sqlalchemy import bindparam, text
 from shell.db.session import session
 from shell.deadline import seconds_left
 from shell.observability import logger, metrics
+from shell.outbox import bus
+from shell.outbox.bus import publish_to_bus, release_bus_dead_letters
 from shell.outbox.leases import (
     DEAD_LETTERED,
     LEASED,
@@ -45,7 +47,7 @@ RETRY_S = 60
 _COUNT_UNPUBLISHED = text(
     "SELECT published, COUNT(*) AS events, TIMESTAMPDIFF(MICROSECOND, MIN(created_at), NOW(6)) / 1000000 AS age "
     "FROM outbox_events FORCE INDEX (ix_outbox_events_unpublished) "
-    "WHERE published IN (0, 2, 3) GROUP BY published"
+    "WHERE published IN (0, 2, 3, 4, 5) GROUP BY published"
 )
 _SELECT_DEAD_LETTERS = text("SELECT id FROM outbox_events WHERE published = 2 ORDER BY id LIMIT :limit")
 _RELEASE_DEAD_LETTERS = text(
@@ -64,7 +66,16 @@ class OutboxBacklog(NamedTuple):
 
 
 def publish_pending() -> int:
-    """Publish free events, oldest first, until none is left, time is short or SNS is unreachable; return how many."""
+    """Publish free events, oldest first, until none is left, time is short or SNS is unreachable; return how many.
+
+    Then those that SNS has accepted are published to the event bus, if there is one.
+    """
+    published = _publish_to_topic()
+    publish_to_bus()
+    return published
+
+
+def _publish_to_topic() -> int:
     published, reachable = 0, True
     while reachable and seconds_left() > 0:
         lease = lease_events()
@@ -134,7 +145,7 @@ def release_dead_letters() -> int:
         released += batch
         if not batch:
             break
-    return released
+    return released + release_bus_dead_letters()
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -164,9 +175,10 @@ def report_backlog(event: Mapping[str, Any] | None = None) -> OutboxBacklog:
 def _read_backlog() -> OutboxBacklog:
     with session() as transaction:
         rows = {row.published: row for row in transaction.execute(_COUNT_UNPUBLISHED)}
-    waiting = [rows[state] for state in (NEW, LEASED) if state in rows]
+    is_used = bool(settings().event_bus_name)
+    waiting = [rows[state] for state in (NEW, LEASED, *([bus.WAITING] if is_used else [])) if state in rows]
     return OutboxBacklog(
         events=sum(row.events for row in waiting),
         oldest_s=max((float(row.age) for row in waiting), default=0.0),
-        dead_lettered=rows[DEAD_LETTERED].events if DEAD_LETTERED in rows else 0,
+        dead_lettered=sum(rows[state].events for state in (DEAD_LETTERED, bus.DEAD_LETTERED) if state in rows),
     )

@@ -9,8 +9,11 @@ An SQS that does not answer holds up a transaction for 3 seconds at most, and no
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from sqlalchemy.orm import Session
 
@@ -24,6 +27,9 @@ from shell.settings import settings
 DELAY_S, PERIOD_S = 300, 60
 # The delayed wake is sent while the transaction holds locks: one attempt, and no other one for this time if it fails.
 PAUSE_S = 10
+# Version 00 only: https://www.w3.org/TR/trace-context/#traceparent-header
+_TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_traceparent: ContextVar[str | None] = ContextVar("traceparent", default=None)
 _last_delayed_wake: list[float] = []
 _last_failure: list[float] = []
 _COLUMNS = ("aggregate_type", "aggregate_id", "event_type", "payload")
@@ -38,7 +44,22 @@ def append_events(transaction: Session, events: Iterable[Event]) -> None:
 
 
 def _format_payload(event: Event) -> str:
-    return json.dumps({**event.payload, "tenantId": event.tenant_id})
+    cause = _traceparent.get()
+    return json.dumps({**event.payload, "tenantId": event.tenant_id} | ({"traceparent": cause} if cause else {}))
+
+
+@contextmanager
+def caused_by(traceparent: str | None) -> Iterator[None]:
+    """Give the events that the block appends the `traceparent` of the request that caused them (W3C Trace Context).
+
+    A text of another form is ignored, as the specification requires.
+    """
+    is_valid = traceparent is not None and _TRACEPARENT.fullmatch(traceparent) is not None
+    token = _traceparent.set(traceparent if is_valid else None)
+    try:
+        yield
+    finally:
+        _traceparent.reset(token)
 
 
 def wake_relay() -> None:

@@ -19,12 +19,13 @@ from core.productions.bates import BatesFormat
 from core.productions.step_names import StepName
 from core.saga import SagaStepStatus
 from core.statuses import ProductionStatus
+from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.db.bulk_insert import insert_new
 from shell.exhibits.cases import get_case_id
 from shell.outbox.writer import append_events
 from shell.productions.bates_sequences import check_available
 from shell.productions.queries import describe_production, load_production
-from shell.productions.selection import count_selected
+from shell.productions.selection import LINK_FILTERS, count_selected
 from shell.productions.state import ACTIVE, list_steps, lock_production
 from shell.tables.productions import Productions
 
@@ -58,6 +59,7 @@ def create_production(transaction: Session, caller: Caller, body: NewProduction)
     transaction.flush()
     _add_steps(transaction, production.id)
     append_events(transaction, [production_requested(production.id, caller.tenant_id, generation=1)])
+    record_act(transaction, caller, Act(ActKind.PRODUCTION_CREATED, production.id, case_id, {"documents": count}))
     return describe_production(transaction, *load_production(transaction, caller, production.id))
 
 
@@ -65,7 +67,12 @@ def format_selection(body: NewProduction) -> str:
     """Return the requested selection as the JSON that is stored: sorted ids, or a query."""
     if body.exhibit_ids is not None:
         return json.dumps({"ids": sorted(set(body.exhibit_ids))})
-    return json.dumps({"query": (body.query or ExhibitSelection()).model_dump()})
+    stated = (body.query or ExhibitSelection()).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    if stated.keys() <= LINK_FILTERS and all(len(names) == 1 for names in stated.values()):
+        named = {name: names[0] for name, names in stated.items()}
+        return json.dumps({"query": dict.fromkeys(LINK_FILTERS) | named})
+    # The previous release fails without `query`. It would not know the other filters, and produce too much.
+    return json.dumps({"filters": stated})
 
 
 def cancel_production(transaction: Session, caller: Caller, production_id: int) -> Production:
@@ -78,9 +85,12 @@ def cancel_production(transaction: Session, caller: Caller, production_id: int) 
         raise WrongStateError("The production is confirmed and cannot be cancelled any more.")
     if production.status == ProductionStatus.NEEDS_ATTENTION:
         raise WrongStateError("The production needs attention: fix the cause of its `remainingActions`, then retry it.")
-    if production.status in ACTIVE:
+    if production.status in ACTIVE and not production.cancel_requested:
         production.cancel_requested = 1
         transaction.flush()
+        record_act(transaction, caller, Act(ActKind.PRODUCTION_CANCEL_REQUESTED, production_id, production.case_id))
+    else:
+        record_no_act(transaction)
     return describe_production(transaction, *load_production(transaction, caller, production_id))
 
 
@@ -105,6 +115,8 @@ def retry_production(transaction: Session, caller: Caller, production_id: int) -
     transaction.flush()
     transaction.execute(_REOPEN_STEP, {"production_id": production_id, "name": StepName.NOTIFY.value})
     append_events(transaction, [production_requested(production_id, caller.tenant_id, production.generation)])
+    summary = {"generation": production.generation, "status": production.status}
+    record_act(transaction, caller, Act(ActKind.PRODUCTION_RETRIED, production_id, production.case_id, summary))
     return describe_production(transaction, *load_production(transaction, caller, production_id))
 
 

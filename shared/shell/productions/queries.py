@@ -175,6 +175,7 @@ def _build_common_fields(production: Productions) -> dict[str, Any]:
         "documents": production.documents,
         "first_bates": bates_format.format_number(first) if first else None,
         "last_bates": bates_format.format_number(last) if last else None,
+        "created_by": production.user_id,
         "created_at": production.created_at,
     }
 
@@ -184,8 +185,15 @@ def _describe_summary(production: Productions, case: str) -> schemas.ProductionS
 
 
 def _describe_step(step: ProductionSteps, reason: str | None) -> schemas.ProductionStep:
+    # What was copied is deleted when the step is compensated.
+    done = 0 if step.done is not None and step.status == SagaStepStatus.COMPENSATED else step.done
     return schemas.ProductionStep(
-        name=step.name, status=SagaStepStatus(step.status), reason=reason, updated_at=step.updated_at
+        name=step.name,
+        status=SagaStepStatus(step.status),
+        reason=reason,
+        done=done,
+        total=step.total,
+        updated_at=step.updated_at,
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
@@ -27,7 +27,12 @@ from shell.tables.productions import Productions
 from shell.utils.db_helpers import force_index, is_in
 from shell.utils.document_properties import parse_properties
 
+if TYPE_CHECKING:
+    from shell.exhibits.matches import Matches
+
 PAGE_SIZE = 2_000
+# The filters that every release knows.
+LINK_FILTERS = frozenset({"custodian", "tag"})
 _NAMES = (
     *("id", "control_number", "parent_control_number", "native_path", "text_path", "document_properties"),
     *("page_set_id", "text_id"),
@@ -61,8 +66,9 @@ class SelectedExhibit:
 def count_selected(reading: Session, case_id: int, selection: str) -> int:
     """Return how many exhibits of the case a stored selection matches now.
 
-    Raises NotFoundError for ids that the case does not have, NothingToProduceError if nothing matches, and
-    InvalidInputError for more than 100,000 exhibits.
+    Raises NotFoundError for ids that the case does not have, NothingToProduceError if nothing matches,
+    FilterTooBroadError if a filter without an index would read too many exhibits, and InvalidInputError for more than
+    100,000 exhibits.
     """
     criteria = json.loads(selection)
     if "ids" in criteria:
@@ -71,7 +77,11 @@ def count_selected(reading: Session, case_id: int, selection: str) -> int:
         if missing := [each for each in ids if each not in found]:
             raise exhibits_not_found(missing)
         return len(ids)
-    count = int(reading.execute(_narrow(select(func.count()).select_from(Exhibits), case_id, criteria)).scalar_one())
+    if "filters" in criteria:
+        count = _count_matches(reading, case_id, criteria["filters"])
+    else:
+        counting = _narrow(select(func.count(Exhibits.id)), case_id, criteria)
+        count = int(reading.execute(counting).scalar_one())
     check_count(count)
     return count
 
@@ -91,6 +101,16 @@ def _narrow(statement: Select[Any], case_id: int, criteria: dict[str, Any]) -> S
         return statement.where(is_in(Exhibits.id, criteria["ids"]))
     query = criteria["query"]
     return statement.where(*build_exhibit_filters(case_id, query["custodian"], query["tag"], None))
+
+
+def _find_matches(reading: Session, case_id: int, filters: Mapping[str, Any]) -> Matches | None:
+    """Return how the exhibits are found that `GET /exhibits` lists by the same filters."""
+    # Few productions need the models of the API, and loading them takes a tenth of a cold start.
+    from core.contracts.exhibit_queries import ExhibitQuery
+    from shell.exhibits.matches import find_matches
+
+    # The case is known by its id.
+    return find_matches(reading, case_id, ExhibitQuery.model_validate({"caseId": case_id, **filters}))
 
 
 def list_selected_exhibits(reading: Session, production: Productions) -> list[SelectedExhibit]:
@@ -167,10 +187,33 @@ def _check_custodian_names(reading: Session, case_id: int, exhibit_ids: set[int]
 
 def _iterate_pages(reading: Session, case_id: int, selection: str) -> Iterator[Sequence[Any]]:
     criteria = json.loads(selection)
-    page: Select[Any] = _narrow(select(*_COLUMNS), case_id, criteria).order_by(Exhibits.control_number).limit(PAGE_SIZE)
-    if "query" in criteria:
+    if "filters" in criteria:
+        yield from _iterate_matches(reading, case_id, criteria["filters"])
+        return
+    page: Select[Any] = _narrow(select(*_COLUMNS), case_id, criteria)
+    page = page.order_by(Exhibits.control_number).limit(PAGE_SIZE)
+    if "ids" not in criteria:
         page = force_index(page, Exhibits, "uq_exhibits_control_number")
     rows: Sequence[Any] = reading.execute(page).all()
     while rows:
         yield rows
         rows = reading.execute(page.where(Exhibits.control_number > rows[-1].control_number)).all()
+
+
+def _count_matches(reading: Session, case_id: int, filters: Mapping[str, Any]) -> int:
+    """Return how many exhibits match the filters; counting ends above the most that a production can have."""
+    from shell.exhibits.match_keys import count_matches
+
+    matches = _find_matches(reading, case_id, filters)
+    return count_matches(reading, matches) if matches else 0
+
+
+def _iterate_matches(reading: Session, case_id: int, filters: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
+    from shell.exhibits.match_keys import Start, read_keys
+
+    matches = _find_matches(reading, case_id, filters)
+    start = Start(None)
+    while matches and (keys := read_keys(reading, matches, start, PAGE_SIZE)):
+        page = select(*_COLUMNS).where(is_in(Exhibits.id, [each.id for each in keys]))
+        yield reading.execute(page.order_by(Exhibits.control_number)).all()
+        start = Start(keys[-1].control_number)

@@ -17,6 +17,7 @@ from core.events import production_needs_attention
 from core.productions.step_names import StepName
 from core.saga import SagaEvent, SagaEventKind, SagaStepStatus
 from core.statuses import ProductionStatus
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import append_events, wake_relay
@@ -31,6 +32,10 @@ _STATUS = {
     SagaEventKind.COMPENSATED: SagaStepStatus.COMPENSATED,
     SagaEventKind.COMPENSATION_FAILED: SagaStepStatus.FAILED,
 }
+_COUNT_DONE = text(
+    "UPDATE production_steps SET done = GREATEST(COALESCE(done, 0), :done), total = :total "
+    "WHERE production_id = :production_id AND name = :name"
+)
 _UPDATE_STEP = text(
     "UPDATE production_steps SET status = COALESCE(:status, status), reason = :reason, updated_at = NOW(6) "
     "WHERE production_id = :production_id AND name = :name"
@@ -74,10 +79,17 @@ def is_cancelling_or_cancelled(production_id: int) -> bool:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def touch_active_production(production_id: int) -> None:
-    """Record that a step of the production is at work. Raises CancelledError unless the production is active."""
+def touch_active_production(production_id: int, step: StepName, done: int) -> None:
+    """Record that a step of the production is at work, and how many of the documents it has processed.
+
+    Only the execution of the production writes the row of the step. A repeated part does not lower the number: what was
+    copied stays copied. Raises CancelledError unless the production is active.
+    """
     with session() as transaction:
-        lock_active_production(transaction, production_id).updated_at = func.now(6)
+        production = lock_active_production(transaction, production_id)
+        values = {"production_id": production_id, "name": step, "done": done, "total": production.documents}
+        transaction.execute(_COUNT_DONE, values)
+        production.updated_at = func.now(6)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -157,6 +169,9 @@ def _close(production_id: int, unfinished_steps: tuple[str, ...]) -> str:
 def mark_needs_attention(transaction: Session, production: Productions, unfinished_steps: Sequence[str]) -> None:
     """Set a locked production to `needs_attention`, append the event, count the metric of the alarm, and log it."""
     production.status, production.is_open = ProductionStatus.NEEDS_ATTENTION, 0
+    summary = {"unfinished": ",".join(unfinished_steps)}
+    act = Act(ActKind.PRODUCTION_NEEDS_ATTENTION, production.id, production.case_id, summary)
+    record_own_act(transaction, production.tenant_id, act)
     append_events(transaction, [production_needs_attention(production.id, production.tenant_id, unfinished_steps)])
     emit_counts(ProductionsNeedingAttention=1)
     logger.critical(

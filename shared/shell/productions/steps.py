@@ -19,10 +19,12 @@ from core.productions.step_names import StepName
 from core.productions.volume import build_volume_folder
 from core.saga import KEY, PART, SagaContext, SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.exhibits.numbers import claim_produced
+from shell.outbox.bus import append_for_bus
 from shell.outbox.writer import append_events, wake_relay
-from shell.productions.documents import list_part
+from shell.productions.documents import list_part, list_part_starts
 from shell.productions.load_files import write_load_files
 from shell.productions.manifest import write_manifest_part
 from shell.productions.reconciliation import reconcile
@@ -77,6 +79,9 @@ def _cancel(production_id: int) -> None:
                 production_id, production.tenant_id, production.failed_step, production.documents or 0
             )
             append_events(transaction, [event])
+            summary = {"failedStep": production.failed_step, "voidDocuments": production.documents or 0}
+            act = Act(ActKind.PRODUCTION_CANCELLED, production_id, production.case_id, summary)
+            record_own_act(transaction, production.tenant_id, act)
 
 
 def _has_effects(reading: Session, production_id: int) -> bool:
@@ -133,16 +138,17 @@ def copy(context: SagaContext) -> SagaContext:
     """
     production, case = _load_with_case(context[PRODUCTION])
     start, groups = (context[DESTINATION], context[POSITION]), _group_parts(context)
+    documents = production.documents or 0
     if context[PART] == len(groups) + 1:
-        touch_active_production(context[PRODUCTION])
+        touch_active_production(production.id, StepName.COPY, documents)
         reconcile(production.id)
     elif context[PART] == len(groups):
-        touch_active_production(context[PRODUCTION])
+        touch_active_production(production.id, StepName.COPY, documents)
         _save_manifest_hash(production.id, write_load_files(production, start))
     else:
         for part in groups[context[PART]]:
             # Before each: a cancellation does not wait for the whole step.
-            touch_active_production(context[PRODUCTION])
+            touch_active_production(production.id, StepName.COPY, list_part_starts(production)[part])
             _copy_part(production, case, start, part)
     return {}
 
@@ -191,6 +197,8 @@ def _confirm(production_id: int) -> None:
         numbers = (production.first_number or 0, production.last_number or 0)
         event = production_confirmed(production_id, production.tenant_id, production.documents or 0, *numbers)
         append_events(transaction, [event])
+        act = Act(ActKind.PRODUCTION_CONFIRMED, production_id, production.case_id, {"documents": production.documents})
+        record_own_act(transaction, production.tenant_id, act)
 
 
 def is_confirmed(context: SagaContext) -> bool:
@@ -215,7 +223,15 @@ def notify(context: SagaContext) -> SagaContext:
     }
     if not publish_sns_message(message):
         raise TopicUnavailableError()
+    _append_for_bus(message)
+    wake_relay()
     return {}
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _append_for_bus(message: dict[str, Any]) -> None:
+    with session() as transaction:
+        append_for_bus(transaction, ("production", str(message["productionId"])), message["eventType"], message)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

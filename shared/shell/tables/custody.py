@@ -25,6 +25,10 @@ class Devices(Base):
     version: Mapped[int] = mapped_column(
         Integer, server_default="1", comment="Incremented by every change of the device's custody periods"
     )
+    # Searched as people type; the rest of the table is compared byte for byte.
+    label: Mapped[str | None] = mapped_column(
+        String(255, collation="utf8mb4_unicode_ci"), comment="What the tenant calls the device; NULL: nothing"
+    )
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
 

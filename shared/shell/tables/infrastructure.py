@@ -13,7 +13,8 @@ class OutboxEvents(Base):
     """An event, committed with the data that it describes and published later.
 
     `published` is 0 for a new event, 1 for a published one, 2 for a dead-lettered one, and 3 for one that was leased:
-    it is not published yet, but has its `sequence`.
+    it is not published yet, but has its `sequence`. A row for the event bus, which names the event as its `source_id`,
+    is 4 while it waits, 5 once it is dead-lettered, and 1 once it is published.
     """
 
     __tablename__ = "outbox_events"
@@ -37,7 +38,8 @@ class OutboxEvents(Base):
     published: Mapped[int] = mapped_column(
         SmallInteger,
         server_default="0",
-        comment="0 new, 1 published, 2 dead-lettered, 3 leased at least once and not published yet",
+        comment="0 new, 1 published, 2 dead-lettered, 3 leased at least once and not published yet; for the event bus: "
+        "4 waits, 5 dead-lettered",
     )
     lease_token: Mapped[str | None] = mapped_column(
         String(32), comment="The latest lease; NULL before the first and after a failure"
@@ -53,6 +55,10 @@ class OutboxEvents(Base):
         Integer,
         server_default="0",
         comment="How often SNS rejected the event as invalid; after 5 times it is dead-lettered",
+    )
+    source_id: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="The event that this row publishes to the event bus, outbox_events.id; NULL for SNS",
     )
 
 

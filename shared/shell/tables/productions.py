@@ -121,3 +121,9 @@ class ProductionSteps(Base):
     updated_at: Mapped[datetime] = mapped_column(
         Timestamp, server_default=NOW, comment="When the status last changed (UTC)"
     )
+    done: Mapped[int | None] = mapped_column(
+        Integer, comment="How many documents the step has processed; NULL for a step that does not count them"
+    )
+    total: Mapped[int | None] = mapped_column(
+        Integer, comment="How many documents the step will process; NULL for a step that does not count them"
+    )

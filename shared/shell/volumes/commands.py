@@ -18,6 +18,7 @@ from core.contracts.volumes import VolumeDetails, VolumeImportRequest
 from core.errors import InvalidInputError, WrongStateError
 from core.statuses import ACTIVE_STATUSES, ImportStatus, VolumeStatus
 from core.volumes.zip_names import NAME_ENCODINGS, find_ignored_kind
+from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.new_objects import find_object
 from shell.aws.object_versions import list_latest
 from shell.imports.uploads import check_options
@@ -76,6 +77,8 @@ def import_volume(transaction: Session, caller: Caller, volume_id: int, body: Vo
     volume.runs, volume.generation = volume.runs + 1, volume.generation + 1
     volume.failure_code = volume.failure_message = volume.finished_at = volume.load_files = None
     transaction.flush()
+    summary = {"run": volume.runs, "dryRun": body.dry_run}
+    record_act(transaction, caller, Act(ActKind.VOLUME_IMPORTED, volume_id, volume.case_id, summary))
     send_message(volume, ListingMessage)
     return read_details(transaction, caller, volume_id)
 
@@ -161,6 +164,9 @@ def delete_volume(transaction: Session, caller: Caller, volume_id: int) -> Volum
         _check_not_needed(transaction, caller, volume)
     if not is_deleted and volume.status != VolumeStatus.DELETING:
         volume.status, volume.generation = VolumeStatus.DELETING.value, volume.generation + 1
+        record_act(transaction, caller, Act(ActKind.VOLUME_DELETION_REQUESTED, volume_id, volume.case_id))
+    else:
+        record_no_act(transaction)
     transaction.flush()
     send_message(volume, DeletionMessage)
     return read_details(transaction, caller, volume_id)

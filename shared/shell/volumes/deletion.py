@@ -15,6 +15,7 @@ from collections.abc import Callable
 from sqlalchemy import select, text
 
 from core.statuses import VolumeStatus
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.aws.object_versions import delete_page
 from shell.db.session import session
 from shell.deadline import build_deadline_check
@@ -55,7 +56,7 @@ def delete_volume_part(volume_id: int) -> None:
     if not _delete(volume, build_deadline_check(_PAUSE_S)):
         send_message(volume, DeletionMessage)
         return
-    _end(volume_id)
+    _end(volume)
     logger.info("volume deleted", extra={"volume_id": volume_id})
 
 
@@ -99,6 +100,7 @@ def _delete_rows(number: int, volume_id: int) -> bool:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _end(volume_id: int) -> None:
+def _end(volume: Volumes) -> None:
     with session() as transaction:
-        transaction.execute(_END, {"volume_id": volume_id})
+        if count_changed_rows(transaction.execute(_END, {"volume_id": volume.id})):
+            record_own_act(transaction, volume.tenant_id, Act(ActKind.VOLUME_DELETED, volume.id, volume.case_id))

@@ -10,6 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.load_file.encoding import replace_surrogates
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.observability import logger
 from shell.tables.volumes import Volumes
@@ -54,5 +55,8 @@ def fail_volume(volume_id: int, generation: int, code: str, message: str, unit_n
             return False
         if unit_no is not None:
             transaction.execute(_FAIL_UNIT, {"volume_id": volume_id, "unit_no": unit_no})
+        volume = transaction.get_one(Volumes, volume_id)
+        act = Act(ActKind.VOLUME_FAILED, volume_id, volume.case_id, {"code": code})
+        record_own_act(transaction, volume.tenant_id, act)
     logger.info("volume failed", extra={"volume_id": volume_id, "code": code})
     return True

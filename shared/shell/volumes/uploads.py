@@ -36,6 +36,7 @@ from core.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from core.statuses import VolumeStatus
 from core.volumes.errors import shorten_name
 from core.volumes.keys import build_archive_prefix, build_files_prefix, check_key
+from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.presigned_urls import create_multipart_upload
 from shell.db.bulk_insert import insert_missing
 from shell.db.session import session
@@ -69,6 +70,7 @@ def create_volume(transaction: Session, caller: Caller, body: NewVolume) -> Pend
     check_key(row.prefix, "a")
     archive = _begin_archive(caller, body, row)
     transaction.flush()
+    record_act(transaction, caller, Act(ActKind.VOLUME_CREATED, row.id, case_id))
     return PendingVolume(
         id=row.id,
         status=VolumeStatus.OPEN,
@@ -136,7 +138,14 @@ def declare_files(transaction: Session, caller: Caller, volume_id: int, files: S
             )
     fitting = files[: _count_fitting(volume.prefix, files)]
     known = _read_declared(transaction, volume_id, fitting)
-    _insert(transaction, volume, [file for file in fitting if file.path not in known])
+    added = [file for file in fitting if file.path not in known]
+    _insert(transaction, volume, added)
+    if added:
+        record_act(
+            transaction, caller, Act(ActKind.VOLUME_FILES_DECLARED, volume_id, volume.case_id, {"files": len(added)})
+        )
+    else:
+        record_no_act(transaction)
     known = _read_declared(transaction, volume_id, fitting)
     items = [_match(file, known[file.path]) for file in fitting]
     remaining = len(files) - len(fitting)

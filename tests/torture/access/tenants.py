@@ -79,7 +79,13 @@ def claim_ids(world: World, ids: range) -> None:
 def create_tenant(world: World, tenant: Tenant) -> Tenant:
     """Make everything, by the API but for what no request makes: a stuck production, answers under keys."""
     for case in (SHARED_CASE, tenant.case):
-        load(world, tenant, case)
+        tenant.ids[f"loaded in {case}"] = load(world, tenant, case)
+        world.query(
+            "UPDATE exhibits AS e JOIN cases AS c ON c.id = e.case_id SET e.document_date = '2020-01-01', "
+            "e.confidentiality = :mark WHERE c.tenant_id = :tenant AND e.control_number = 'S-0001'",
+            mark=tenant.mark,
+            tenant=tenant.name,
+        )
         listed = done(tenant, "GET /exhibits", {"query:case": case})["items"]
         tenant.ids["exhibits"] = [each["id"] for each in listed]
         numbering = {"query": {}, "prefix": SHARED_PREFIX, "digits": tenant.digits, "startAt": tenant.year * 10}
@@ -90,6 +96,7 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     listed = done(tenant, "GET /exhibits", {"query:case": tenant.case})["items"]
     tenant.ids["versions"] = [each["version"] for each in listed]
     done(tenant, "POST /cases", {"body:name": tenant.new_cases[0]})
+    [tenant.ids["case"]] = [each["id"] for each in done(tenant, "GET /cases", {"query:prefix": tenant.case})["items"]]
     tenant.ids["awaiting"] = _announce(tenant, tenant.case)[0]
     tenant.ids["cancelled"] = _cancelled(world, tenant)
     tenant.ids["checked"] = _checked(world, tenant)
@@ -132,10 +139,14 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
         "GET /custodians": of_case,
         "GET /custody-periods": of_device,
         "GET /custody-changes": of_device,
+        "GET /activities": {},
+        "GET /devices": {},
+        "GET /bates-prefixes": {"query:case": tenant.case},
         "GET /volumes": {},
         "GET /volumes/{volumeId}/files": {"path:volumeId": tenant.ids["volume"], "query:limit": 1 + tenant.more},
         "GET /productions": {},
         "GET /productions/{productionId}/documents": {"path:productionId": tenant.ids["confirmed"]},
+        "GET /productions/{productionId}/files": {"path:productionId": tenant.ids["confirmed"]},
     }
 
 
@@ -271,6 +282,10 @@ def _put_into_states(world: World, tenant: Tenant) -> None:
         tenant.ids[state] = done(tenant, "POST /productions", {**said, **numbering})["id"]
         if change:
             world.query(f"UPDATE productions SET {change} WHERE id = :id", id=tenant.ids[state])
+    world.query(
+        "INSERT INTO bates_sequences (case_id, prefix, digits, next_number) VALUES (:case, 'ZQ-EMPTY-', 4, 1)",
+        case=tenant.ids["case"],
+    )
     for route, known in places().items():
         if "header:Idempotency-Key" in known:
             _use_key(world, tenant, route)

@@ -14,6 +14,7 @@ import pytest
 
 from core.caller import Caller
 from core.errors import ForbiddenError
+from shell.activities import queries as activity_queries
 from shell.exhibits import case_list, cases, commands, custodians, queries
 from shell.imports import queries as import_queries
 from shell.imports import uploads
@@ -30,8 +31,9 @@ from tools.openapi import DOCUMENT
 pytestmark = pytest.mark.slow
 
 LISTS = {"GET /imports": "query:case", "GET /productions": "query:case", "GET /cases": "query:prefix"}
+LISTS["GET /activities"] = "query:case"
 PLACES = ("query:case", "query:prefix", "body:case")
-WHOLE_TENANT = ("/custody-periods", "/custody-transfers", "/custody-changes", "/profiles")
+WHOLE_TENANT = ("/custody-periods", "/custody-transfers", "/custody-changes", "/profiles", "/devices")
 PROFILES = {"body:profile", "query:profile"}
 STRANGER = "stranger"
 Expected = list[tuple[ApiRequest, ApiResponse]]
@@ -133,6 +135,7 @@ WALLS: list[tuple[ModuleType, str, Any]] = [
     (case_list, "build_wall", _nothing),
     (commands, "build_wall", _nothing),
     (production_queries, "build_wall", _nothing),
+    (activity_queries, "build_wall", _nothing),
     (import_queries, "wall_values", _unlimited),
     *((module, "require_case", _nothing) for module in (cases, case_list, custodians, uploads)),
 ]

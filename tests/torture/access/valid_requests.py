@@ -71,6 +71,7 @@ def requests_of(tenant: Tenant) -> list[ApiRequest]:
     """All of them, each as a tenant would send it for the first time."""
     of_imports = [*_cases(tenant), *_imports(tenant), *_profiles(tenant)]
     found = [*of_imports, *_volumes(tenant), *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
+    found += [*_activities(tenant), *_devices(tenant)]
     return [_keyed(tenant, each) for each in found]
 
 
@@ -249,6 +250,32 @@ def _custody(tenant: Tenant) -> Iterator[ApiRequest]:
     yield _request_of("POST /custody-transfers", **shared, end=f"{tenant.year}-03-20T00:00:00Z")
 
 
+def _filters_of(tenant: Tenant, case: str) -> dict[str, Any]:
+    """Filters that one exhibit of the case meets."""
+    numbers = {"batesFrom": f"{SHARED_PREFIX}{tenant.year * 10}", "batesTo": f"{SHARED_PREFIX}{tenant.year * 10 + 100}"}
+    dates = {"dateFrom": "2020-01-01", "dateTo": "2020-01-02"}
+    texts = {"controlNumber": "S-0001", "title": tenant.mark, "confidentiality": tenant.mark}
+    by_import = {"importId": tenant.ids[f"loaded in {case}"], "hasNative": False, "hasText": True}
+    return {**numbers, **dates, **texts, **by_import}
+
+
+def _activities(tenant: Tenant) -> Iterator[ApiRequest]:
+    yield from _page(tenant, "GET /activities")
+    for case in (SHARED_CASE, tenant.case):
+        yield from _page(tenant, "GET /activities", case=case)
+    one = {"object": f"import:{tenant.ids['loaded']}", "action": "import.completed"}
+    yield from _page(tenant, "GET /activities", **one)
+    by = {"query:user": tenant.user, "query:caseId": tenant.ids["case"], "query:from": "2020-01-01T00:00:00Z"}
+    yield ApiRequest("GET /activities", by)
+
+
+def _devices(tenant: Tenant) -> Iterator[ApiRequest]:
+    yield from _page(tenant, "GET /devices")
+    yield from _page(tenant, "GET /devices", search=str(tenant.device))
+    label = {"path:deviceId": tenant.device, "body:label": f"{tenant.mark} laptop"}
+    yield ApiRequest("PUT /devices/{deviceId}", label)
+
+
 def _productions(tenant: Tenant) -> Iterator[ApiRequest]:
     mark = tenant.mark
     numbering: dict[str, Any] = {
@@ -264,6 +291,10 @@ def _productions(tenant: Tenant) -> Iterator[ApiRequest]:
         query = {"body:query.custodian": holder, "body:query.tag": tag}
         for route in ("POST /productions", "POST /productions/check"):
             yield _request_of(route, case=case, **numbering, properties=[f"{mark} From"]).with_values(query)
+    for case in (SHARED_CASE, tenant.case):
+        filters = {f"body:query.{name}": value for name, value in _filters_of(tenant, case).items()}
+        for route in ("POST /productions", "POST /productions/check"):
+            yield _request_of(route, case=case, **numbering).with_values(filters)
     named = {**numbering, "prefix": f"{mark}-N", "startAt": 7, "exhibitIds": tenant.ids["exhibits"][:2]}
     named |= {"numbering": "page", "slipSheets": True}
     for route in ("POST /productions", "POST /productions/check"):
@@ -273,6 +304,9 @@ def _productions(tenant: Tenant) -> Iterator[ApiRequest]:
         yield from _page(tenant, "GET /productions", case=case)
     one = "/productions/{productionId}"
     yield ApiRequest(f"GET {one}", {"path:productionId": tenant.ids["confirmed"]})
-    yield from _page(tenant, f"GET {one}/documents", productionId=tenant.ids["confirmed"])
+    for list_ in ("documents", "files"):
+        yield from _page(tenant, f"GET {one}/{list_}", productionId=tenant.ids["confirmed"])
+    for case in (SHARED_CASE, tenant.case):
+        yield from _page(tenant, "GET /bates-prefixes", case=case)
     for what, state in (("cancel", "requested"), ("retry", "stuck")):
         yield ApiRequest(f"POST {one}/{what}", {"path:productionId": tenant.ids[state]})

@@ -16,6 +16,7 @@ from core.errors import FileRefusedError, SourceChangedError, WrongStateError
 from core.events import import_started
 from core.imports.check_summary import CheckStatus, judge_check, read_summaries
 from core.statuses import ImportStatus
+from shell.activity_log import Act, ActKind, record_act
 from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
 from shell.imports.state.access import build_not_found, refuse_during_undo, require_import
@@ -62,6 +63,8 @@ def run_import(transaction: Session, caller: Caller, import_id: int, body: RunRe
     transaction.execute(_RUN, {"import_id": import_id})
     started = import_started(import_id, caller.tenant_id, import_record.rows_seen, import_record.chunk_count)
     append_events(transaction, [started])
+    summary = {"generation": import_record.generation + 1}
+    record_act(transaction, caller, Act(ActKind.IMPORT_RUN, import_id, import_record.case_id, summary))
     request = ImportMessage(import_id, import_record.generation + 1)
     send_messages(settings().import_requests_queue_url, [request], tenant_id=caller.tenant_id)
     return read_state(transaction, caller, import_id)

@@ -21,6 +21,7 @@ from core.imports.check_summary import FINDINGS_PER_ATTEMPT, CodeSummary, Severi
 from core.load_file.layout import Layout
 from core.statuses import ImportStatus
 from core.volumes.path_tally import PathTally
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.imports.checks.end_findings import EndFinding, EndFindings
 from shell.imports.pages.reopening import reopen_images
@@ -170,6 +171,11 @@ def _finish(end: EndOfCheck, found: EndFindings, paths: PathTally | None) -> boo
         transaction.execute(_FINISH_IMPORT, {"import_id": import_record.id})
         event = import_checked(import_record.id, import_record.tenant_id, end.generation, counts)
         append_events(transaction, [event])
+        record_own_act(
+            transaction,
+            import_record.tenant_id,
+            Act(ActKind.IMPORT_CHECKED, import_record.id, import_record.case_id, counts),
+        )
         release_dependents(transaction, import_record.id)
         reopen_images(transaction, import_record.id, end.generation)
     return True

@@ -21,6 +21,7 @@ from core.events import import_completed, import_failed
 from core.imports.column_warnings import ColumnWarning
 from core.statuses import ImportPhase, ImportStatus
 from core.volumes.path_tally import PathTally
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.imports.completing.check_comparison import compare_with_check
 from shell.imports.completing.column_warnings import find_column_warnings, store_column_warnings
@@ -152,6 +153,8 @@ def _finish(import_record: Imports, generation: int, found: _Found) -> bool:
         counts = {name: value for name, value in totals.items() if name not in tables}
         completed = import_completed(import_record.id, import_record.tenant_id, status.value, generation, counts)
         append_events(transaction, [completed])
+        act = Act(ActKind.IMPORT_COMPLETED, import_record.id, import_record.case_id, {"status": status.value, **counts})
+        record_own_act(transaction, import_record.tenant_id, act)
         release_dependents(transaction, import_record.id)
         reopen_images(transaction, import_record.id, generation)
     return True
@@ -174,5 +177,7 @@ def _fail(import_record: Imports, generation: int) -> bool:
         ended = {"status": ImportStatus.FAILED.value, "code": code, "message": _NOT_COMPLETED}
         transaction.execute(text(_END), {**ended, **totals, "import_id": import_record.id})
         append_events(transaction, [import_failed(import_record.id, import_record.tenant_id, code)])
+        act = Act(ActKind.IMPORT_FAILED, import_record.id, import_record.case_id, {"code": code})
+        record_own_act(transaction, import_record.tenant_id, act)
         block_dependents(transaction, import_record.id)
     return True

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from core.events import import_retried
 from core.statuses import ImportPhase
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.aws.sqs import send_messages
 from shell.imports.pages.sources import read_sources
 from shell.outbox.writer import append_events
@@ -31,7 +32,7 @@ _OF_VOLUME = text(
 )
 # By primary keys: a scan would wait for other imports of the volume that end.
 _COMPLETED = text(
-    "SELECT i.id, i.generation, i.tenant_id, i.phase, r.compared FROM imports AS i FORCE INDEX (PRIMARY) "
+    "SELECT i.id, i.generation, i.tenant_id, i.case_id, i.phase, r.compared FROM imports AS i FORCE INDEX (PRIMARY) "
     "STRAIGHT_JOIN page_reconciliations AS r ON r.import_id = i.id WHERE i.id IN :ids "
     "AND i.status IN ('completed', 'completed_with_rejections', 'checked') ORDER BY i.id FOR UPDATE"
 ).bindparams(bindparam("ids", expanding=True))
@@ -61,6 +62,8 @@ def reopen_images(transaction: Session, import_id: int, generation: int) -> None
         transaction.execute(_REOPEN_CHECKS, {"ids": checks})
     for row in stale:
         append_events(transaction, [import_retried(row.id, row.tenant_id, row.generation + 1, 0)])
+        summary = {"generation": row.generation + 1, "chunks": 0}
+        record_own_act(transaction, row.tenant_id, Act(ActKind.IMPORT_RETRIED, row.id, row.case_id, summary))
         request = CompletionMessage(row.id, row.generation + 1)
         send_messages(settings().import_completions_queue_url, [request], tenant_id=row.tenant_id)
 

@@ -20,6 +20,7 @@ from core.events import import_failed, import_started
 from core.load_file.encoding import replace_surrogates
 from core.load_file.layout import Layout
 from core.statuses import ACTIVE_STATUSES, ImportKind, ImportPhase, ImportStatus
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
@@ -210,6 +211,8 @@ def _fail(transaction: Session, statement: TextClause, values: dict[str, Any]) -
         return False
     import_record = transaction.get_one(Imports, values["import_id"])
     append_events(transaction, [import_failed(import_record.id, import_record.tenant_id, values["code"])])
+    act = Act(ActKind.IMPORT_FAILED, import_record.id, import_record.case_id, {"code": values["code"]})
+    record_own_act(transaction, import_record.tenant_id, act)
     block_dependents(transaction, import_record.id)
     return True
 

@@ -16,6 +16,7 @@ from core.caller import Caller
 from core.contracts.undos import Undo, UndoRequest
 from core.errors import WrongStateError
 from core.statuses import OPEN_UNDOS, ImportPhase, ImportStatus, UndoStatus
+from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.sqs import send_messages
 from shell.exhibits.case_locks import find_running_import
 from shell.imports.state.access import build_not_found, require_import
@@ -64,12 +65,14 @@ def undo_import(transaction: Session, caller: Caller, import_id: int, body: Undo
         if last.status in OPEN_UNDOS:
             # Its messages may be lost; a second one is harmless.
             _send_request(last, caller)
+        record_no_act(transaction)
         return describe_undo(transaction, import_record, last)
     if import_record.status not in ENDED:
         raise WrongStateError(
             f"The import has the status {import_record.status}; wait until it has ended, or cancel it; then undo it."
         )
     if import_record.phase == ImportPhase.CHECK or not _has_done_chunk(transaction, import_id):
+        record_no_act(transaction)
         return describe_undo(transaction, import_record, None)
     if other is not None:
         raise WrongStateError(
@@ -79,6 +82,8 @@ def undo_import(transaction: Session, caller: Caller, import_id: int, body: Undo
     if images is not None:
         raise WrongStateError(f"Import {images} added the images of these documents; undo it first.")
     undo = _begin(transaction, caller, import_record, last, dry_run=body.dry_run)
+    summary = {"undoNo": undo.undo_no, "dryRun": body.dry_run}
+    record_act(transaction, caller, Act(ActKind.UNDO_REQUESTED, import_id, case_id, summary))
     _send_request(undo, caller)
     return describe_undo(transaction, import_record, undo)
 

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, text
 
 from core.events import import_undone
 from core.statuses import UNDONE_STATUSES, UndoStatus
+from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.imports.state.unused_names import delete_unused, find_unused, find_window
 from shell.imports.undo.run import lock_undo
@@ -105,6 +106,9 @@ def _finish(import_id: int, undo_no: int, failed_generation: int | None = None) 
         undo.finished_at = transaction.execute(text("SELECT NOW(6)")).scalar_one()
         if not undo.dry_run:
             import_record.status = undo.status
+        summary = {"undoNo": undo_no, "status": undo.status, "dryRun": bool(undo.dry_run), **counts}
+        act = Act(ActKind.UNDO_ENDED, import_id, import_record.case_id, summary)
+        record_own_act(transaction, import_record.tenant_id, act)
         append_events(transaction, [import_undone(import_id, import_record.tenant_id, undo_no, undo.status, counts)])
     return True
 

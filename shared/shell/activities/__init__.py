@@ -1,0 +1,1 @@
+"""List what users and the application did, newest first."""
