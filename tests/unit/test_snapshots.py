@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 API = [
     *("custodians_api", "custody_api", "exhibits_api", "import_checks_api", "imports_api", "productions_api"),
+    "import_results_api",
     "profiles_api",
     "volumes_api",
 ]

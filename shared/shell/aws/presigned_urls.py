@@ -17,6 +17,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from core.errors import StorageUnavailableError
+from core.http_headers import format_attachment
 from shell.aws.clients import s3
 from shell.settings import settings
 
@@ -56,9 +57,14 @@ def presign_put(bucket: str, key: str, size: int | None, sha256: bytes | None = 
     return _presign("put_object", Bucket=bucket, Key=key, IfNoneMatch=_IF_NEW, **options)
 
 
-def presign_get(bucket: str, key: str) -> str:
-    """Return the URL to GET an object from."""
-    return _presign("get_object", Bucket=bucket, Key=key)
+def presign_get(bucket: str, key: str, file_name: str | None = None, media_type: str | None = None) -> str:
+    """Return the URL to GET an object from; with a name, its response is a download of this name and type."""
+    options: dict[str, Any] = {}
+    if file_name is not None:
+        options["ResponseContentDisposition"] = format_attachment(file_name)
+    if media_type is not None:
+        options["ResponseContentType"] = media_type
+    return _presign("get_object", Bucket=bucket, Key=key, **options)
 
 
 def presign_part(bucket: str, key: str, multipart_id: str, number: int, size: int) -> str:

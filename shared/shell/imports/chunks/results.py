@@ -123,14 +123,22 @@ def _build_rejections(
 
 def _build_warning(chunk: ImportChunks, row: StorableRow, seq: int, change: ValueChange) -> WarningRow:
     source = row.source
-    original = None if change.original is None else change.original.encode("utf-8", "surrogatepass")
-    kept = original if original is not None and len(original) <= MAX_ORIGINAL_BYTES else None
+    original, stored = _encode(change.original), _encode(change.stored)
     return WarningRow(
         *(chunk.import_id, source.line_no, seq, chunk.chunk_no),
         *(_clean(change.column), change.code.value, change.message[:MAX_MESSAGE_CHARACTERS], row.control_number),
-        *(kept, None if original is None else len(original), change.stored_bytes),
-        *(source.byte_start, source.byte_len),
+        *(_keep(original), None if original is None else len(original), change.stored_bytes),
+        *(source.byte_start, source.byte_len, _keep(stored)),
     )
+
+
+def _encode(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogatepass")
+
+
+def _keep(value: bytes | None) -> bytes | None:
+    """Return a value that is short enough to be stored beside its warning, else None."""
+    return value if value is not None and len(value) <= MAX_ORIGINAL_BYTES else None
 
 
 def list_occurrences(results: RowResults) -> list[Occurrence]:

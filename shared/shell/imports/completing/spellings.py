@@ -198,6 +198,7 @@ def _build_warnings(import_record: Imports, batch: Sequence[tuple[str, MergedNam
                 original=name.spelling.encode(),
                 original_bytes=len(name.spelling.encode()),
                 stored_bytes=len(name.kept.encode()),
+                stored=name.kept.encode(),
             )
 
 
