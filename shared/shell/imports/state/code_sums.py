@@ -32,7 +32,7 @@ _SUMS = text(
 )
 _DERIVED = text(
     " UNION ALL ".join(
-        build_sums(kind, f"{table} AS found FORCE INDEX (PRIMARY) WHERE found.import_id = :import_id", "0")
+        build_sums(kind, f"{table} AS found FORCE INDEX (PRIMARY) WHERE found.import_id = :import_id", None)
         for kind, table in TABLES.items()
     )
 )

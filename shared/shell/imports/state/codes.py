@@ -38,12 +38,13 @@ _ROWS = {
 TABLES = {CodeKind.REJECTION: "import_rejections", CodeKind.WARNING: "import_warnings"}
 
 
-def build_sums(kind: CodeKind, source: str, chunk: str) -> str:
-    """Build the SELECT that counts the rows of a table, which `source` names and limits, by chunk."""
+def build_sums(kind: CodeKind, source: str, chunk: str | None) -> str:
+    """Build the SELECT that counts the rows of a table, which `source` names and limits, by chunk; None: of all."""
+    groups = ", ".join(("found.code", _COLUMN) if chunk is None else (chunk, "found.code", _COLUMN))
     return (
-        f"SELECT :import_id AS import_id, {chunk} AS chunk_no, '{kind}' AS kind, found.code AS code, "  # noqa: S608
+        f"SELECT :import_id AS import_id, {chunk or 0} AS chunk_no, '{kind}' AS kind, found.code AS code, "  # noqa: S608
         f"{_COLUMN} AS column_name, COUNT(*) AS errors, {_ROWS[kind]} AS row_count, MIN(found.line_no) AS first_line, "
-        f"{_FIRST} AS message FROM {source} GROUP BY {chunk}, found.code, {_COLUMN}"
+        f"{_FIRST} AS message FROM {source} GROUP BY {groups}"
     )
 
 
