@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.contracts import import_rows as rows
 from core.contracts import imports as schemas
 from shell.api import app as api
+from shell.api.conditional import IfNoneMatch, respond_to_poll
 from shell.api.mutations import WRITES_EVENTS, ResponseOptions, run_idempotent
 from shell.imports import commands, queries, uploads
 
@@ -30,22 +30,10 @@ def list_imports(request: api.Request, filters: api.ImportFilter) -> schemas.Imp
     return queries.list_imports(request.caller, filters)
 
 
-@app.get("/imports/<import_id>", **api.for_viewers(200, schemas.ImportDetails, 404))
-def get_import(import_id: api.Id, request: api.Request) -> schemas.ImportDetails:
-    """Get the status, the progress and the report files of an import."""
-    return queries.get_import(request.caller, import_id)
-
-
-@app.get("/imports/<import_id>/rejections", **api.for_viewers(200, rows.RejectionPage, 404))
-def list_rejections(import_id: api.Id, request: api.Request, page: api.Page) -> rows.RejectionPage:
-    """List the rows that were not imported, with line and reason, in the order of the file."""
-    return queries.list_rejections(request.caller, import_id, **page.model_dump())
-
-
-@app.get("/imports/<import_id>/warnings", **api.for_viewers(200, rows.WarningPage, 404))
-def list_warnings(import_id: api.Id, request: api.Request, page: api.Page) -> rows.WarningPage:
-    """List the changes to values of imported rows, in the order of the file."""
-    return queries.list_warnings(request.caller, import_id, **page.model_dump())
+@app.get("/imports/<import_id>", **api.for_polls(schemas.ImportDetails))
+def get_import(import_id: api.Id, request: api.Request, known: IfNoneMatch = None) -> api.Response:
+    """Get the status and the progress of an import, how its file was read, and the names of its report files."""
+    return respond_to_poll(known, queries.get_import(request.caller, import_id))
 
 
 @app.post("/imports/<import_id>/cancel", **api.for_editors(200, schemas.ImportState, 404, 409, 422))

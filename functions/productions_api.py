@@ -4,6 +4,7 @@ from functools import partial
 
 from core.contracts import productions as schemas
 from shell.api import app as api
+from shell.api.conditional import IfNoneMatch, respond_to_poll
 from shell.api.mutations import WRITES_EVENTS, ResponseOptions, run_idempotent
 from shell.productions import checks, commands, queries
 
@@ -31,10 +32,10 @@ def list_productions(request: api.Request, filters: api.ProductionFilter) -> sch
     return queries.list_productions(request.caller, filters)
 
 
-@app.get("/productions/<production_id>", **api.for_viewers(200, schemas.Production, 404))
-def get_production(production_id: api.Id, request: api.Request) -> schemas.Production:
+@app.get("/productions/<production_id>", **api.for_polls(schemas.Production))
+def get_production(production_id: api.Id, request: api.Request, known: IfNoneMatch = None) -> api.Response:
     """Get the status of a production and of each of its steps."""
-    return queries.get_production(request.caller, production_id)
+    return respond_to_poll(known, queries.get_production(request.caller, production_id))
 
 
 @app.get("/productions/<production_id>/documents", **api.for_viewers(200, schemas.ProducedDocumentPage, 404))

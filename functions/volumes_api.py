@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.contracts import volumes as schemas
 from shell.api import app as api
+from shell.api.conditional import IfNoneMatch, respond_to_poll
 from shell.api.mutations import ResponseOptions, run_idempotent
 from shell.volumes import commands, queries, uploads
 
@@ -24,10 +25,10 @@ def list_volumes(request: api.Request, filters: api.VolumeFilter) -> schemas.Vol
     return queries.list_volumes(request.caller, filters)
 
 
-@app.get("/volumes/<volume_id>", **api.for_viewers(200, schemas.VolumeDetails, 404))
-def get_volume(volume_id: api.Id, request: api.Request) -> schemas.VolumeDetails:
+@app.get("/volumes/<volume_id>", **api.for_polls(schemas.VolumeDetails))
+def get_volume(volume_id: api.Id, request: api.Request, known: IfNoneMatch = None) -> api.Response:
     """Get the status of a volume, and its imports."""
-    return queries.get_volume(request.caller, volume_id)
+    return respond_to_poll(known, queries.get_volume(request.caller, volume_id))
 
 
 @app.post("/volumes/<volume_id>/files", **api.for_editors(200, schemas.FileUploads, 404, 409, 422))

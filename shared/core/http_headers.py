@@ -1,9 +1,12 @@
-"""The request headers Idempotency-Key and If-Match, and the response header ETag."""
+"""The request headers Idempotency-Key, If-Match and If-None-Match, and the response headers ETag and
+Content-Disposition.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container
+from urllib.parse import quote
 
 from core.errors import InvalidInputError
 
@@ -20,6 +23,10 @@ ETAGS_PATTERN = rf"^(?:\*|[ \t,]*{_TAG}(?:[ \t]*,[ \t,]*{_TAG}){{0,9}}[ \t,]*)$"
 _ETAGS = re.compile(ETAGS_PATTERN)
 _VERSION = re.compile(r'(?<!W/)"([1-9][0-9]{0,9})"')
 _ANY_VERSION = range(1, 2**63)
+# What Windows, macOS or Linux refuse in a name of a file, and what a header cannot have in quotes.
+_NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\u2028\u2029\ud800-\udfff]')
+_NOT_ASCII = re.compile(r"[^ !#-~]|%")
+_MAX_NAME_CHARACTERS = 150
 
 
 def parse_idempotency_key(field: str) -> str:
@@ -55,3 +62,23 @@ def parse_versions(field: str) -> Container[int]:
     if text == "*":
         return _ANY_VERSION
     return frozenset(int(version) for version in _VERSION.findall(text))
+
+
+def matches_etag(field: str | None, etag: str) -> bool:
+    """Return whether an If-None-Match header has a tag, compared weakly (RFC 9110, section 13.1.2)."""
+    text = (field or "").strip(" \t")
+    tags = {each.strip(" \t").removeprefix("W/") for each in text.split(",")}
+    return text == "*" or etag.removeprefix("W/") in tags
+
+
+def name_download(*parts: str) -> str:
+    """Return a name for a file, with its parts in order; the last one, with the suffix, is never cut."""
+    *first, last = (_NOT_IN_NAMES.sub("_", part) for part in parts)
+    room = _MAX_NAME_CHARACTERS - len(last) - 3
+    return f"{' - '.join(first)[:room].strip(' .')} - {last}"
+
+
+def format_attachment(file_name: str) -> str:
+    """Return the Content-Disposition of a download (RFC 6266): its name in ASCII, then as it is (RFC 5987)."""
+    plain = _NOT_ASCII.sub("_", file_name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(file_name, safe='')}"

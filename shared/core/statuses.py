@@ -50,6 +50,13 @@ class ImportPhase(StrEnum):
         return ImportStatus.CHECKING if self is ImportPhase.CHECK else ImportStatus.RUNNING
 
 
+class CodeKind(StrEnum):
+    """What a code is counted of."""
+
+    REJECTION = "rejection"
+    WARNING = "warning"
+
+
 class ChunkStatus(StrEnum):
     """The status of a chunk: pending until its rows are written (done) or all attempts have failed (failed).
 

@@ -61,8 +61,8 @@ def an_upload_by_one_put_is_imported_and_its_report_read(sender: Sender) -> None
     for completion in completion_messages():
         assert sender.stack.invoke("CompleteImportFunction", sqs_event(completion)) == DONE
     assert sender.send("write_import_report", importId=made["id"]) == DONE
-    urls = api.call("GET", f"/imports/{made['id']}")["reports"]
-    assert b"MISSING_ID" in _put("GET", urls["report"]).content
+    reports = api.call("GET", f"/imports/{made['id']}/reports")
+    assert b"MISSING_ID" in _put("GET", reports["report"]["url"]).content
 
 
 def an_upload_in_parts_is_completed(sender: Sender) -> None:

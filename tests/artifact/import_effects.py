@@ -126,6 +126,19 @@ def imports_api(sender: Sender) -> None:
     assert sender.world.query(found) == [("Smith v. Müller", "production_001.dat", 1_048_576)]
 
 
+def import_results_api(sender: Sender) -> None:
+    """What was found in the file is counted by code, and the reports have URLs."""
+    import_id = sender.world.run(b"Control Number,Title\r\nA-1,one\r\n,two\r\n", case="Smith v. Müller")
+    sender.world.report(import_id)
+    sender.world.query("UPDATE imports SET tenant_id = 'acme' WHERE id = :i", i=import_id)
+    sender.world.query("UPDATE cases SET tenant_id = 'acme'")
+    answer = sender.send("import_results_api", rawPath=f"/imports/{import_id}/codes")
+    assert answer["statusCode"] == 200, answer
+    assert [each["code"] for each in json.loads(answer["body"])["rejections"]] == ["MISSING_ID"]
+    answer = sender.send("import_results_api", rawPath=f"/imports/{import_id}/reports")
+    assert "X-Amz-Signature" in json.loads(answer["body"])["report"]["url"]
+
+
 def import_checks_api(sender: Sender) -> None:
     """The file that was checked is imported: its chunks will be queued, and nothing is in the case before."""
     import_id = sender.world.run(THREE, case="Smith v. Müller", dry_run=True)

@@ -21,6 +21,7 @@ from tests.torture.clients.volumes import VolumeKeeper
 from tests.torture.faults.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
 from tests.torture.oracles.checks import judge_checks
+from tests.torture.oracles.codes import judge_codes
 from tests.torture.oracles.events import judge_events
 from tests.torture.oracles.history import judge_changes, judge_history
 from tests.torture.oracles.imports import judge_control_numbers, judge_imports, judge_twins
@@ -187,6 +188,7 @@ def judge(ledger: Ledger, at: TortureStack) -> Iterator[Finding]:
     s3, bucket = at.stack.s3, at.stack.bucket
     yield from judge_imports(ledger, at.database, s3, bucket)
     yield from judge_control_numbers(ledger, at.database)
+    yield from judge_codes(at.database)
     yield from judge_twins(ledger, at.database)
     yield from judge_checks(ledger, at.database, s3, bucket)
     yield from judge_profiles(ledger, at.database)

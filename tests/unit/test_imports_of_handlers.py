@@ -40,6 +40,7 @@ LOADS: dict[str, set[str]] = {
     "exhibits_api": API | SLOTS,
     "import_checks_api": API | SLOTS,
     "import_chunk": QUEUE | {"core.load_file.rows"},
+    "import_results_api": API - {"shell.api.mutations"},
     "imports_api": API | SLOTS,
     "migrate_database": {"alembic"},
     "process_volume": QUEUE,

@@ -52,8 +52,8 @@ def import_file(trial: Trial) -> None:
 
 def reload_rejected_rows(trial: Trial) -> None:
     """The rejected row, corrected, is imported with the options of the first file."""
-    reports = trial.admin.get(f"/imports/{trial.import_id}")["reports"]
-    rejected, options = _fetch(reports["rejectedRows"]), _fetch(reports["options"])
+    reports = trial.admin.get(f"/imports/{trial.import_id}/reports")
+    rejected, options = _fetch(reports["rejectedRows"]["url"]), _fetch(reports["options"]["url"])
     expect("rejected rows with the id", 1, rejected.count(b"SMOKE-1"))
     state = _import(trial, "corrected.csv", rejected.replace(b"SMOKE-1", CORRECTED.encode()), options)
     expect("status of the corrected rows", "completed", state["status"])

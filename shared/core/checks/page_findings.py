@@ -15,6 +15,14 @@ from core.codes import WarningCode
 
 LISTED_INTERVALS = 20
 MAX_SHOWN = 100
+# The codes that nothing else writes.
+PAGE_CODES = tuple(
+    code.value
+    for code in (
+        *(WarningCode.PAGES_MISSING, WarningCode.PAGE_OF_OTHER_DOCUMENT),
+        *(WarningCode.PAGE_KEY_GAP, WarningCode.PAGE_COUNT_DIFFERS),
+    )
+)
 ADVICE = " Ask the sender "
 
 

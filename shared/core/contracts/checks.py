@@ -68,12 +68,15 @@ class CheckResult(ResponseModel):
         description=f"For an overlay: the first changes, {MAX_EXAMPLES} at most, in the order of the file."
     )
     findings: list[CheckedCode] = Field(description="Every code that was found, with its number of findings.")
-    report: str | None = Field(description="The URL of a CSV file of all findings; null until it is written.")
+    report: str | None = Field(
+        description="The name of a CSV file of all findings; null until it is written. `GET /imports/{id}/reports` has "
+        "the URLs of the files."
+    )
     deficiencies: str | None = Field(
-        description="The URL of a CSV file: what the producing party has to send or correct; null until it is written."
+        description="The name of a CSV file: what the producing party has to send or correct; null until it is written."
     )
     deficiencies_text: str | None = Field(
-        description="The URL of the same as a text that can be sent; null until it is written."
+        description="The name of the same as a text that can be sent; null until it is written."
     )
     finished_at: datetime
 

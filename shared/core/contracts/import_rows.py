@@ -29,6 +29,7 @@ class RejectionPage(ResponseModel):
 
     items: list[RejectedRow]
     next: NextCursor
+    total: int = Field(description="The items of all pages, with the filters of the request.")
 
 
 class ChangedValue(ResponseModel):
@@ -42,6 +43,12 @@ class ChangedValue(ResponseModel):
     original: str | None = Field(
         description="The original value in Base64. null if it is longer than 1 KB: read it from the bytes of the row."
     )
+    original_text: str | None = Field(
+        description="The original value as text, with U+FFFD for what could not be decoded; null as `original` is."
+    )
+    stored_text: str | None = Field(
+        description="The stored value; null if it is longer than 1 KB, or the warning is not about a changed value."
+    )
     original_bytes: int | None = Field(description="The length of the original value.")
     stored_bytes: int | None = Field(description="The length of the stored value.")
     byte_start: int | None = Field(description="The offset of the row's bytes in the uploaded file.")
@@ -53,3 +60,4 @@ class WarningPage(ResponseModel):
 
     items: list[ChangedValue]
     next: NextCursor
+    total: int = Field(description="The items of all pages, with the filters of the request.")

@@ -20,11 +20,12 @@ from core.contracts.common import (
 )
 from core.contracts.import_options import SingleFileOptions
 from core.contracts.import_pages import PageCounts, PageReconciliation
+from core.contracts.import_reports import ReportNames
 from core.contracts.paths import PathFigures, StoredPaths
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
-from core.statuses import ImportPhase, ImportStatus
+from core.statuses import ImportKind, ImportPhase, ImportStatus
 
 MAX_SIZE = 100_000_000_000
 SINGLE_PUT_BYTES = 5_000_000_000
@@ -138,6 +139,10 @@ class ImportState(ResponseModel):
     id: int
     status: ImportStatus
     phase: ImportPhase = Field(description="`check` until a file that was announced with `dryRun` is run.")
+    kind: ImportKind = Field(description="`images` for an image load file, whose rows are documents.")
+    mode: Mode | None = Field(description="What the rows do with existing exhibits; null until the file is split.")
+    volume_id: int | None = Field(description="The volume that has the file; null for a file that was uploaded alone.")
+    volume_name: str | None
     case: str
     case_id: int
     file_name: str
@@ -145,6 +150,10 @@ class ImportState(ResponseModel):
     user_name: UserName
     profile: ProfileUse | None = Field(description="The mapping profile of which the import uses a copy.")
     size: int = Field(description="The size of the uploaded file; before the upload, the announced size or 0.")
+    bytes_read: int = Field(
+        description="The bytes of the file that are split: `size` once it is split; before, as of the last checkpoint, "
+        "which only a large file has."
+    )
     sha256: str | None = Field(description="The SHA-256 hash of the file in hexadecimal; null until it is split.")
     failure_code: str | None = Field(description="The reason why the whole file was not imported.")
     failure_message: str | None
@@ -156,6 +165,7 @@ class ImportState(ResponseModel):
     rejected: int = Field(description="The rows that were not imported.")
     warnings: int = Field(description="The changes that were made to values of imported rows.")
     chunks: int = Field(description="The chunks into which the file was split.")
+    chunks_done: int = Field(description="The chunks whose rows are written, or checked.")
     chunks_failed: int = Field(description="The chunks that failed in every attempt; their rows are rejected.")
     generation: int = Field(description="1 for the first run; rises by 1 with every retry.")
     reports_generation: int = Field(description="The generation of the report files in S3; 0: not written yet.")
@@ -166,33 +176,6 @@ class ImportState(ResponseModel):
         description="The latest of: the announcement, the arrival of the upload, the last retry."
     )
     finished_at: datetime | None
-
-
-class ReportUrls(ResponseModel):
-    """Presigned URLs of the report files.
-
-    To import the rejected rows, correct the file at `rejectedRows` and import it as a new file with the options at
-    `options`. They make sure that it is read in the same way as the original file.
-    """
-
-    rejected_rows: str = Field(
-        description="The rejected rows as in the file, but in UTF-8 with a byte order mark, and with a last column "
-        "`ExhibitIngestLine`: the row's line in the original file."
-    )
-    report: str = Field(description="A CSV file with every rejected row: line, column, code, message, id and more.")
-    warnings: str = Field(description="A CSV file with every warning.")
-    options: str = Field(description="A JSON file: the options that read the rejected rows as the file was read.")
-    columns: str | None = Field(
-        description="A CSV file: the field of every column, and why; null if an earlier version split the file."
-    )
-    deficiencies: str | None = Field(
-        description="A CSV file: what the producing party has to send or correct, by what it would do; null if an "
-        "earlier version wrote the reports."
-    )
-    deficiencies_text: str | None = Field(
-        description="The same as a text that can be sent; null if an earlier version wrote the reports."
-    )
-    expires_in_seconds: int
 
 
 class ImportColumn(ResponseModel):
@@ -224,6 +207,20 @@ class LoadModeState(ResponseModel):
     overlay_key: OverlayKey
     blanks: Blanks
     multi_values: MultiValues
+
+
+class FileReading(ResponseModel):
+    """How the file was read, as it was detected or as `options` say."""
+
+    encoding: str
+    delimiter: str = Field(description="The character between cells.")
+    qualifier: str | None = Field(description="The character around cells; null: none.")
+    newline: str | None = Field(description="The character that stands for a line break in a cell; null: none.")
+    header: bool = Field(description="Whether the records come after a line with the names of the columns.")
+    date_order: str = Field(description="DMY or MDY; a column of dates can have its own, see `columns`.")
+    time_zone: str | None = Field(
+        description="The zone of times without an offset; null if they are stored as written."
+    )
 
 
 class UncomparedHashes(ResponseModel):
@@ -266,6 +263,7 @@ class ImportDetails(ImportState):
     load_mode: LoadModeState | None = Field(
         description="What the rows do with existing exhibits; null until the file is split."
     )
+    reading: FileReading | None = Field(description="null until the file is split, and for an image load file.")
     columns: list[ImportColumn] | None = Field(
         description=f"The first {MAX_LISTED_COLUMNS} columns in file order; null until the file is split, "
         "or if an earlier version split it."
@@ -273,7 +271,7 @@ class ImportDetails(ImportState):
     suggested_profiles: list[ProfileUse] = Field(
         description="The profiles for files with this delimiter and header, newest first; none was applied for that."
     )
-    reports: ReportUrls | None = Field(description="null until the report files are written.")
+    reports: ReportNames | None = Field(description="null until the report files are written.")
     files: FileFigures | None = Field(description="null unless the load file is one of a volume.")
     stored_paths: StoredPaths | None = Field(
         description="The rows that name natives or texts although the load file is not one of a volume, so that no "

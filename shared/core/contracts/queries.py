@@ -53,6 +53,23 @@ class ImportQuery(AnyCaseQuery, NewestFirst, CountedQuery):
     """The filters of the list of imports."""
 
     status: ImportStatus | None = Field(default=None, description="Only imports with this status.")
+    ids: str | None = Field(
+        default=None,
+        pattern="^[1-9][0-9]{0,15}(,[1-9][0-9]{0,15}){0,99}$",
+        description="Only imports with these ids, at most 100, as in `7,8`; those that do not exist are left out.",
+    )
+
+
+class CodeQuery(PageQuery):
+    """The filters of the rejections and warnings of an import."""
+
+    code: str | None = Field(default=None, min_length=1, max_length=64, description="Only those of this code.")
+    column: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=255,
+        description="Only those of the column with exactly this name, as `GET /imports/{id}/codes` returns it.",
+    )
 
 
 class VolumeQuery(AnyCaseQuery, NewestFirst, CountedQuery):

@@ -40,7 +40,7 @@ class RowError(NamedTuple):
 class ValueChange(NamedTuple):
     """A value of an imported row that differs from the file, or a file of the volume that is not as the row says.
 
-    `original` is the text in the file, None if the file has no such text.
+    `original` is the text in the file, None if the file has no such text; `stored` is what is stored of it.
     """
 
     code: WarningCode | VolumeCode
@@ -48,6 +48,7 @@ class ValueChange(NamedTuple):
     message: str
     original: str | None
     stored_bytes: int | None = None
+    stored: str | None = None
 
 
 class Name(NamedTuple):

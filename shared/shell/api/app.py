@@ -20,6 +20,7 @@ from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
     ActivityQuery,
     CasesQuery,
+    CodeQuery,
     CustodiansQuery,
     DeviceQuery,
     DevicesQuery,
@@ -42,6 +43,7 @@ from shell.api.authorization import authorize, require_access
 from shell.api.problems import (
     build_problem,
     declare,
+    declare_poll,
     handle_application_error,
     handle_unexpected_error,
     handle_validation_error,
@@ -77,6 +79,7 @@ Batch = Annotated[list[T], Body(min_length=1, max_length=MAX_BATCH)]
 Page = Annotated[PageQuery, Query()]
 List = Annotated[ListQuery, Query()]
 Changes = Annotated[NewestFirst, Query()]
+CodeFilter = Annotated[CodeQuery, Query()]
 ImportFilter = Annotated[ImportQuery, Query()]
 FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
@@ -100,6 +103,7 @@ VERSIONED = (404, 409, 412, 422, 428)
 for_viewers = partial(declare, Role.VIEWER)
 for_editors = partial(declare, Role.EDITOR)
 for_admins = partial(declare, Role.ADMIN)
+for_polls = declare_poll
 Request = Annotated[ApiRequest, Depends(parse_request)]
 
 

@@ -63,6 +63,16 @@ def declare(
     return {"security": [{SCHEME: [role.value]}], "responses": responses}
 
 
+def declare_poll(model: type[BaseModel]) -> Declaration:
+    """Return what a route for viewers declares that answers with a weak ETag, or with 304 to a client that has it."""
+    declaration = declare(Role.VIEWER, 200, model, 404)
+    responses = declaration["responses"]
+    responses[304] = {"description": HTTPStatus(304).phrase}
+    for status in (200, 304):
+        responses[status]["headers"] = {"ETag": {"description": "For If-None-Match.", "schema": {"type": "string"}}}
+    return declaration
+
+
 def build_problem(
     kind: ProblemKind,
     detail: str,

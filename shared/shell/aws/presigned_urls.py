@@ -11,13 +11,13 @@ from __future__ import annotations
 import base64
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from core.errors import StorageUnavailableError
+from core.http_headers import format_attachment
 from shell.aws.clients import s3
 from shell.settings import settings
 
@@ -57,16 +57,14 @@ def presign_put(bucket: str, key: str, size: int | None, sha256: bytes | None = 
     return _presign("put_object", Bucket=bucket, Key=key, IfNoneMatch=_IF_NEW, **options)
 
 
-def presign_get(bucket: str, key: str, file_name: str | None = None) -> str:
-    """Return the URL to GET an object from; with `file_name`, browsers store it so, and do not show it."""
-    options = {} if file_name is None else {"ResponseContentDisposition": format_attachment(file_name)}
+def presign_get(bucket: str, key: str, file_name: str | None = None, media_type: str | None = None) -> str:
+    """Return the URL to GET an object from; with a name, its response is a download of this name and type."""
+    options: dict[str, Any] = {}
+    if file_name is not None:
+        options["ResponseContentDisposition"] = format_attachment(file_name)
+    if media_type is not None:
+        options["ResponseContentType"] = media_type
     return _presign("get_object", Bucket=bucket, Key=key, **options)
-
-
-def format_attachment(file_name: str) -> str:
-    """Return the Content-Disposition of a download (RFC 6266), with the name in ASCII and in UTF-8."""
-    plain = "".join(each if " " <= each <= "~" and each not in '"\\%' else "_" for each in file_name)
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(file_name, safe='')}"
 
 
 def presign_download(bucket: str, key: str, version_id: str | None, media_type: str, disposition: str) -> str:

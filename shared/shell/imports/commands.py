@@ -34,6 +34,7 @@ from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.sqs import send_messages
 from shell.imports.state.access import build_not_found, refuse_during_undo, require_import
+from shell.imports.state.codes import CARRY_CODES, delete_failed_chunks
 from shell.imports.state.dependents import block_dependents, hold_back, refuse_beside_dependents
 from shell.imports.state.import_states import read_state
 from shell.imports.state.progress import sum_imported
@@ -90,8 +91,8 @@ _RESET = text(
     "WHERE import_id = :import_id AND chunk_no IN :chunks AND status IN ('failed', 'void')"
 ).bindparams(bindparam("chunks", expanding=True))
 _RESTART = text(
-    "UPDATE imports SET status = :status, generation = generation + 1, chunks_left = :chunks, failure_code = NULL, "
-    "failure_message = NULL, started_at = NOW(6), finished_at = NULL WHERE id = :import_id"
+    f"UPDATE imports SET {CARRY_CODES}, status = :status, generation = generation + 1, chunks_left = :chunks, "  # noqa: S608
+    "failure_code = NULL, failure_message = NULL, started_at = NOW(6), finished_at = NULL WHERE id = :import_id"
 )
 
 
@@ -221,6 +222,7 @@ def _reset_failed_chunks(transaction: Session, import_id: int) -> int:
     for batch in _batches(failed):
         chunks, lines = [row.chunk_no for row in batch], json.dumps([row.first_line for row in batch])
         transaction.execute(_DELETE_REJECTIONS, {"import_id": import_id, "lines": lines})
+        delete_failed_chunks(transaction, import_id, chunks)
         transaction.execute(_DELETE_FINDINGS, {"import_id": import_id, "lines": lines})
         transaction.execute(_RESET, {"import_id": import_id, "chunks": chunks})
     return int(transaction.execute(_COUNT_PENDING, {"import_id": import_id}).scalar_one())

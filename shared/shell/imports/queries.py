@@ -1,115 +1,99 @@
-"""Read imports for the API: their progress, rejected rows and warnings.
+"""Read imports for the API: lists, progress and details.
 
-Guaranteed: no call reads another tenant's rows; a call takes the same few statements for any number of imports, rows
-or chunks; pages follow each other by key, so that an item that exists throughout is listed exactly once.
+Guaranteed: no call reads another tenant's rows; a call takes the same few statements for any number of imports
+or chunks; pages follow each other by key, so that an import that exists throughout is listed exactly once.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
-from sqlalchemy import text
-from sqlalchemy.orm import Session
+from sqlalchemy import bindparam, text
 
 from core.caller import Caller
 from core.contracts.import_pages import PageReconciliation
-from core.contracts.import_rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
 from core.contracts.imports import (
     MAX_LISTED_COLUMNS,
+    FileReading,
     ImportColumn,
     ImportDetails,
     ImportPage,
     ImportState,
     LoadModeState,
     ProfileUse,
-    ReportUrls,
 )
 from core.contracts.queries import ImportQuery
 from core.imports.column_report import describe_columns
-from core.imports.report_files import build_deficiency_keys, build_report_keys
 from core.load_file.layout import Layout
-from core.pagination import build_page, decode_cursor, open_window, paginate
+from core.pagination import build_page, open_window
 from core.statuses import ImportStatus
-from shell.aws.presigned_urls import presign_get
 from shell.db.keyset import window_values, write_window
 from shell.db.session import session
 from shell.exhibits.cases import WALL_CASES, find_chosen_case, wall_values
 from shell.imports.pages.queries import read_reconciliation
 from shell.imports.profiles import suggest_profiles
-from shell.imports.state.access import require_import
+from shell.imports.report_urls import name_reports
 from shell.imports.state.check_summary import describe_check
-from shell.imports.state.import_states import COLUMNS, SOURCE, build_states, read_import
-from shell.settings import settings
+from shell.imports.state.import_states import COLUMNS, SOURCE, build_states, read_import, read_state
 from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volume_files.figures import FoundFiles, read_found_files, read_page_figures
 
-_FILTERS = {"case_id": "AND i.case_id = :case_id", "status": "AND i.status = :status"}
+_FILTERS = {"case_id": "AND i.case_id = :case_id", "status": "AND i.status = :status", "ids": "AND i.id IN :ids"}
 _FIND_UNDO = text(
     "SELECT MIN(other.id) FROM imports AS i JOIN imports AS other ON other.case_id = i.case_id "
     "WHERE i.id = :import_id AND i.status = 'splitting' AND i.phase = 'import' AND other.status = 'undoing'"
-)
-# The row comparison (line_no, seq) > (:line_no, :seq) would make the servers read all preceding rows as well.
-_AFTER = (
-    "WHERE import_id = :import_id AND line_no >= :line_no AND (line_no > :line_no OR seq > :seq) "
-    "ORDER BY line_no, seq LIMIT :most"
-)
-_REJECTIONS = text(
-    "SELECT line_no, seq, row_count, column_name, code, message, control_number, byte_start, byte_len, "  # noqa: S608
-    f"original_line FROM import_rejections {_AFTER}"
-)
-_WARNINGS = text(
-    "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes, "  # noqa: S608
-    f"byte_start, byte_len FROM import_warnings {_AFTER}"
 )
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def list_imports(caller: Caller, query: ImportQuery) -> ImportPage:
-    """Return a page of the tenant's imports, newest first, optionally of one case or in one status.
+    """Return a page of the tenant's imports, newest first, optionally of one case, in one status or with these ids.
 
     Raises NotFoundError if the tenant has no such case, InvalidInputError for a cursor that this API did not issue.
     """
     window = open_window(query, (int,))
     with session() as reading:
         case_id = find_chosen_case(reading, caller, query)
-        possible = {"case_id": case_id, "status": None if query.status is None else query.status.value}
+        possible = {"case_id": case_id, "status": query.status and query.status.value}
+        possible["ids"] = query.ids and query.ids.split(",")
         given = {name: value for name, value in possible.items() if value is not None}
         values = {"tenant_id": caller.tenant_id, **given, **wall_values(caller)}
         source = " ".join((SOURCE, *(_FILTERS[name] for name in given)))
-        rows = reading.execute(
-            text(f"SELECT {COLUMNS} {source} {write_window(window, 'i.id')}").bindparams(WALL_CASES),
-            {**values, **window_values(window)},
-        ).all()
-        page = build_page(rows, window, lambda row: (row.id,))
-        total = _count(reading, source, values) if query.count else None
+        lists = [WALL_CASES, *([bindparam("ids", expanding=True)] if "ids" in given else [])]
+        statement = text(f"SELECT {COLUMNS} {source} {write_window(window, 'i.id')}").bindparams(*lists)
+        page = build_page(
+            reading.execute(statement, {**values, **window_values(window)}).all(), window, lambda row: (row.id,)
+        )
+        counting = text(f"SELECT COUNT(*) {source}").bindparams(*lists)
+        total = int(reading.execute(counting, values).scalar_one()) if query.count else None
         return ImportPage(items=build_states(reading, page.items), next=page.next, prev=page.prev, total=total)
 
 
-def _count(reading: Session, source: str, values: Mapping[str, Any]) -> int:
-    return int(reading.execute(text(f"SELECT COUNT(*) {source}").bindparams(WALL_CASES), values).scalar_one())
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def get_progress(caller: Caller, import_id: int) -> ImportState:
+    """Return the import's progress alone, in two statements; raise NotFoundError if the tenant has no such import."""
+    with session() as reading:
+        return read_state(reading, caller, import_id)
 
 
 def get_import(caller: Caller, import_id: int) -> ImportDetails:
-    """Return the import's progress and columns, and URLs of its report files, valid for UPLOAD_URL_SECONDS.
+    """Return the import's progress, how its file was read, and the names of its report files.
 
-    Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
+    Raises NotFoundError if the tenant has no import with this id.
     """
     state, layout, suggested, check, undone, found = _load_import(caller, import_id)
     columns = _build_columns(layout)
     deficiencies, reconciliation = _load_files_for_sender(import_id)
-    urls = _report_urls(state, deficiencies, has_columns=columns is not None)
     checked = describe_check(check)
     return ImportDetails(
         **dict(state),
         load_mode=LoadModeState(**asdict(layout.load_mode)) if layout else None,
         columns=columns,
         suggested_profiles=suggested,
-        reports=urls,
+        reading=_describe_reading(layout) if layout else None,
+        reports=name_reports(state, deficiencies, has_columns=columns is not None),
         files=found.files,
         stored_paths=found.stored_paths,
         pages=read_page_figures(import_id) if layout and layout.image_format else None,
@@ -156,67 +140,15 @@ def _cut(name: str | None) -> str | None:
     return name and name[:255]
 
 
-def _report_urls(state: ImportState, deficiencies: int, *, has_columns: bool) -> ReportUrls | None:
-    if not state.reports_generation:
+def _describe_reading(layout: Layout) -> FileReading | None:
+    if layout.image_format:
         return None
-    config = settings()
-    keys = build_report_keys(state.id, state.file_name, state.reports_generation)
-    urls = {name: presign_get(config.bucket, key) for name, key in keys._asdict().items()}
-    columns = urls.pop("columns")
-    table, text_url = (
-        presign_get(config.bucket, key) if deficiencies == state.reports_generation else None
-        for key in build_deficiency_keys(state.id, state.reports_generation)
+    return FileReading(
+        encoding=layout.encoding,
+        delimiter=layout.grammar.delimiter,
+        qualifier=layout.grammar.qualifier,
+        newline=layout.newline,
+        header=layout.has_header,
+        date_order=layout.date_order,
+        time_zone=layout.time_zone,
     )
-    return ReportUrls(
-        **urls,
-        columns=columns if has_columns else None,
-        deficiencies=table,
-        deficiencies_text=text_url,
-        expires_in_seconds=config.upload_url_seconds,
-    )
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_rejections(caller: Caller, import_id: int, limit: int, after: str | None) -> RejectionPage:
-    """Return a page of the rejected rows, each with all of its errors, in file order.
-
-    Raises NotFoundError if the tenant has no such import, InvalidInputError if `after` is not a valid cursor.
-    """
-    rows, cursor = _read_page(_REJECTIONS, caller, import_id, limit, after)
-    return RejectionPage(items=[_build_rejection(row) for row in rows], next=cursor)
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_warnings(caller: Caller, import_id: int, limit: int, after: str | None) -> WarningPage:
-    """Return a page of the warnings in file order; raises the errors of `list_rejections`."""
-    rows, cursor = _read_page(_WARNINGS, caller, import_id, limit, after)
-    return WarningPage(items=[_build_warning(row) for row in rows], next=cursor)
-
-
-def _read_page(
-    statement: Any, caller: Caller, import_id: int, limit: int, after: str | None
-) -> tuple[Sequence[Any], str | None]:
-    line_no, seq = (0, -1) if after is None else decode_cursor(after, (int, int))
-    with session() as reading:
-        require_import(reading, caller, import_id)
-        place = {"import_id": import_id, "line_no": line_no, "seq": seq, "most": limit + 1}
-        return paginate(reading.execute(statement, place).all(), limit, lambda row: (row.line_no, row.seq))
-
-
-def _build_rejection(row: Any) -> RejectedRow:
-    return RejectedRow(
-        line=row.line_no,
-        rows=row.row_count,
-        byte_length=row.byte_len,
-        **_select_fields(row, ("column_name", "code", "message", "control_number", "byte_start", "original_line")),
-    )
-
-
-def _build_warning(row: Any) -> ChangedValue:
-    names = ("column_name", "code", "message", "control_number", "original_bytes", "stored_bytes", "byte_start")
-    original = None if row.original is None else base64.b64encode(bytes(row.original)).decode()
-    return ChangedValue(line=row.line_no, original=original, byte_length=row.byte_len, **_select_fields(row, names))
-
-
-def _select_fields(row: Any, names: Iterable[str]) -> dict[str, Any]:
-    return {name.removesuffix("_name"): getattr(row, name) for name in names}

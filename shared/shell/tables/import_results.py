@@ -1,7 +1,7 @@
 """Results of importing chunks: rejected records, changed values, and name occurrences."""
 
-from sqlalchemy import BigInteger, Integer, String
-from sqlalchemy.dialects.mysql import BLOB, MEDIUMTEXT
+from sqlalchemy import BigInteger, Index, Integer, String
+from sqlalchemy.dialects.mysql import BLOB, MEDIUMTEXT, VARBINARY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import Base
@@ -11,6 +11,7 @@ class ImportRejections(Base):
     """A reason why a record was not imported, and where it is in the uploaded file."""
 
     __tablename__ = "import_rejections"
+    __table_args__ = (Index("ix_import_rejections_code", "import_id", "code", "line_no", "seq"),)
 
     import_id: Mapped[int] = mapped_column(
         BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
@@ -53,6 +54,7 @@ class ImportWarnings(Base):
     """
 
     __tablename__ = "import_warnings"
+    __table_args__ = (Index("ix_import_warnings_code", "import_id", "code", "line_no", "seq"),)
 
     import_id: Mapped[int] = mapped_column(
         BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
@@ -85,6 +87,44 @@ class ImportWarnings(Base):
         BigInteger, comment="The first byte of the record in the file, where the original is not stored here"
     )
     byte_len: Mapped[int | None] = mapped_column(BigInteger, comment="The length of that record in bytes")
+    stored: Mapped[bytes | None] = mapped_column(
+        BLOB, comment="The stored value in UTF-8, up to 1 KB; NULL if it is longer or not known"
+    )
+
+
+class ImportCodes(Base):
+    """How many rejections or warnings of one code and column a chunk has.
+
+    A chunk inserts its rows with its rejections and warnings, and changes no other's. Completed imports with many
+    chunks have their sums as well.
+    """
+
+    __tablename__ = "import_codes"
+
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    chunk_no: Mapped[int] = mapped_column(
+        Integer,
+        primary_key=True,
+        autoincrement=False,
+        comment="import_chunks.chunk_no; 0: the whole file; below: 10,000 lines; 2147483647: sums of folded chunks",
+    )
+    kind: Mapped[str] = mapped_column(
+        String(16, collation="ascii_bin"), primary_key=True, comment="rejection or warning"
+    )
+    code: Mapped[str] = mapped_column(
+        String(64, collation="ascii_bin"), primary_key=True, comment="The code of the rejections or warnings"
+    )
+    column_name: Mapped[bytes] = mapped_column(
+        VARBINARY(1020),
+        primary_key=True,
+        comment="Their column as the header names it, in UTF-8; empty: no single column",
+    )
+    errors: Mapped[int] = mapped_column(BigInteger, comment="How many they are")
+    row_count: Mapped[int] = mapped_column(BigInteger, comment="The rows that they are about")
+    first_line: Mapped[int] = mapped_column(BigInteger, comment="The first line that has one")
+    message: Mapped[str] = mapped_column(String(1024), comment="The message of the first")
 
 
 class ImportColumnFacts(Base):

@@ -139,6 +139,15 @@ class Imports(Base):
         server_default="0",
         comment="The generation whose reports have a list for the producing party; 0 for none",
     )
+    codes_generation: Mapped[int] = mapped_column(
+        Integer,
+        server_default="0",
+        comment="The generation whose rejections and warnings import_codes counts, negative until it is completed; "
+        "0 for none",
+    )
+    codes_folded: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="The last chunk in the sums of import_codes; 0 for none"
+    )
     started_at: Mapped[datetime] = mapped_column(
         Timestamp, server_default=NOW, comment="When the import was created or last retried (UTC)"
     )

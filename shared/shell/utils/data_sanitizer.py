@@ -22,11 +22,12 @@ _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 
 
 class TextChange(NamedTuple):
-    """A change to a value: its code, a message, and the UTF-8 bytes that are stored."""
+    """A change to a value: its code, a message, the UTF-8 bytes that are stored, and the value after the change."""
 
     code: WarningCode
     message: str
     stored_bytes: int
+    stored: str
 
 
 def remove_four_byte_characters(value: str) -> tuple[str, int]:
@@ -49,12 +50,12 @@ def coerce_text(value: str, limit: ColumnLimit) -> tuple[str, list[TextChange]]:
         value, removed = remove_four_byte_characters(value)
         if removed:
             message = describe_removed(removed)
-            changes.append(TextChange(WarningCode.CHARACTERS_REMOVED, message, utf8_length(value)))
+            changes.append(TextChange(WarningCode.CHARACTERS_REMOVED, message, utf8_length(value), value))
     truncated = _truncate(value, limit)
     if len(truncated) < len(value):
         kept = f"{limit.characters} characters" if limit.characters is not None else f"{limit.bytes} bytes"
         message = f"The value of {len(value)} characters was truncated; the column holds {kept}."
-        changes.append(TextChange(WarningCode.VALUE_TRUNCATED, message, utf8_length(truncated)))
+        changes.append(TextChange(WarningCode.VALUE_TRUNCATED, message, utf8_length(truncated), truncated))
     return truncated, changes
 
 

@@ -28,12 +28,13 @@ Properties = Mapping[str, str | None]
 
 
 class PropertyChange(NamedTuple):
-    """A change to an entry: its code, the entry's name, a message, and the UTF-8 bytes that are stored."""
+    """A change to an entry: its code, the entry's name, a message, and the UTF-8 bytes and text that are stored."""
 
     code: WarningCode
     name: str
     message: str
     stored_bytes: int
+    stored: str = ""
 
 
 def serialize_properties(properties: Properties) -> str:
@@ -164,7 +165,7 @@ def _without_four_bytes(properties: Properties, changes: list[PropertyChange]) -
         clean, removed = remove_four_byte_characters(value or "")
         if removed:
             message = describe_removed(removed)
-            changes.append(PropertyChange(WarningCode.CHARACTERS_REMOVED, name, message, utf8_length(clean)))
+            changes.append(PropertyChange(WarningCode.CHARACTERS_REMOVED, name, message, utf8_length(clean), clean))
         kept[_make_unique(remove_emojis(name), name, properties, kept)] = clean if removed else value
     return kept
 

@@ -49,7 +49,11 @@ def test_a_file_is_uploaded_followed_and_accounted_for(world: World) -> None:
     assert [(row["line"], row["code"]) for row in rejected] == [(3, "MISSING_ID"), (4, "DUPLICATE_ID")]
     (listed,) = CLIENT.get("/imports?case=Smith%20v.%20Jones").json["items"]
     assert "reports" not in listed, "lists hold no URLs"
-    reports = state["reports"]
+    assert state["reports"]["rejectedRows"] == "rejected_rows.csv"
+    assert "://" not in json.dumps(state), "what is polled holds no URLs"
+    signed = CLIENT.get(f"{place}/reports").json
+    assert signed["report"]["fileName"] == f"Smith v. Jones - import {announced.json['id']} - report.csv"
+    reports = {name: signed[name]["url"] for name in state["reports"]}
     assert (
         read(reports["rejectedRows"])
         == b"\xef\xbb\xbfControl Number,Title,ExhibitIngestLine\n,No number,L3\nA-1,Again,L4\n"

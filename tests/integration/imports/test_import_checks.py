@@ -15,6 +15,7 @@ from core.errors import NotFoundError, SourceChangedError, WrongStateError
 from shell.aws import clients
 from shell.imports.checks.queries import list_findings
 from shell.imports.chunks.write_or_check import finish_chunk
+from shell.imports.report_urls import get_reports
 from shell.work.messages import CompletionMessage
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import (
@@ -91,8 +92,10 @@ def written_report(world: World, import_id: int) -> int:
     )
     check = details(import_id).check
     assert check is not None
-    assert check.report is not None
-    lines = requests.get(check.report, timeout=10).content.decode("utf-8-sig").splitlines()
+    assert check.report == "findings.csv"
+    findings = get_reports(CALLER, import_id).findings
+    assert findings is not None
+    lines = requests.get(findings.url, timeout=10).content.decode("utf-8-sig").splitlines()
     assert lines[0] == "code,severity,line,column,message,id,rows"
     return len(lines) - 1
 

@@ -15,7 +15,7 @@ from core.load_file.splitter import Splitter
 from samples.dialects import COMMA, CONCORDANCE, TAB, Quoting
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
-from shell.imports import queries
+from shell.imports import results
 from shell.imports.chunks import row_reader
 from shell.imports.completing import error_file
 from shell.imports.splitting import split
@@ -86,9 +86,9 @@ def test_reports_of_uncorrected_rows_have_the_lines_of_the_first_file(
     third = reload(world, second)
     assert reasons(world, third, "original_line") == expected
     assert world.report(third)["rejected_rows.dat"] == world.report(second)["rejected_rows.dat"]
-    listed = [row.original_line for row in queries.list_rejections(CALLER, third, 100, None).items]
+    listed = [row.original_line for row in results.list_rejections(CALLER, third, 100, None).items]
     assert listed == [int(line) for line, _ in expected]
-    assert {row.original_line for row in queries.list_rejections(CALLER, first, 100, None).items} == {None}
+    assert {row.original_line for row in results.list_rejections(CALLER, first, 100, None).items} == {None}
 
 
 VALUES = (

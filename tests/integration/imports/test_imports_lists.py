@@ -11,7 +11,8 @@ from core.contracts.queries import ImportQuery
 from core.errors import InvalidInputError
 from core.pagination import encode_cursor
 from core.statuses import ImportStatus
-from shell.imports.queries import get_import, list_imports, list_rejections, list_warnings
+from shell.imports.queries import get_import, list_imports
+from shell.imports.results import list_rejections, list_warnings
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import (
     CALLER,

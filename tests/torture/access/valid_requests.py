@@ -101,6 +101,13 @@ def _page(tenant: Tenant, route: str, **values: Any) -> Iterator[ApiRequest]:
         yield ApiRequest(route, {**said, "query:limit": 500, **after})
 
 
+def _poll(route: str, **values: int) -> Iterator[ApiRequest]:
+    """The object, and again as a client that had it once."""
+    place = {f"path:{name}": value for name, value in values.items()}
+    for known in ({}, {"header:If-None-Match": 'W/"0"'}):
+        yield ApiRequest(route, {**place, **known})
+
+
 def _cases(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from _page(tenant, "GET /cases")
     for case in (SHARED_CASE, tenant.case):
@@ -129,9 +136,15 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from _page(tenant, "GET /imports")
     for case in (SHARED_CASE, tenant.case):
         yield from _page(tenant, "GET /imports", case=case, status="completed_with_rejections")
-    yield ApiRequest("GET /imports/{importId}", {"path:importId": tenant.ids["loaded"]})
-    for what in ("rejections", "warnings"):
-        yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=tenant.ids["loaded"])
+    loaded = tenant.ids["loaded"]
+    yield from _page(tenant, "GET /imports", ids=f"{loaded},{tenant.ids['checked']}")
+    yield from _poll("GET /imports/{importId}", importId=loaded)
+    yield from _poll("GET /imports/{importId}/progress", importId=loaded)
+    for what in ("codes", "reports"):
+        yield ApiRequest(f"GET /imports/{{importId}}/{what}", {"path:importId": loaded})
+    for what, code in (("rejections", "MISSING_ID"), ("warnings", "VALUE_TRUNCATED")):
+        yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=loaded)
+        yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=loaded, code=code, column="Title")
     yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"])
     yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"], code="MISSING_ID")
     run = {"body:acceptRejections": True, "body:acknowledgeWarnings": True, "body:requireUnchanged": True}
@@ -151,7 +164,7 @@ def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
         yield _request_of("POST /volumes", case=case, name=SHARED_VOLUME, **zipped)
         yield from _page(tenant, "GET /volumes", case=case)
     yield from _page(tenant, "GET /volumes")
-    yield ApiRequest("GET /volumes/{volumeId}", {"path:volumeId": tenant.ids["volume"]})
+    yield from _poll("GET /volumes/{volumeId}", volumeId=tenant.ids["volume"])
     yield from _page(tenant, "GET /volumes/{volumeId}/files", volumeId=tenant.ids["volume"])
     said = {"path": f"{tenant.mark}/2.txt", "size": 1, "sha256": "0" * 64}
     declared = {f"body:{name}": value for name, value in said.items()}

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from core.errors import InvalidInputError
-from core.http_headers import format_etag, parse_idempotency_key, parse_versions
+from core.http_headers import (
+    format_attachment,
+    format_etag,
+    matches_etag,
+    name_download,
+    parse_idempotency_key,
+    parse_versions,
+)
 
 KEYS = [
     *(
@@ -58,3 +65,32 @@ REFUSED = ["", ",", " , ", "*, *", "*,", '*, "3"', "**", "3", '"3', '"3" "4"', '
 def test_an_if_match_without_an_etag_is_refused(field: str) -> None:
     with pytest.raises(InvalidInputError, match="If-Match"):
         parse_versions(field)
+
+
+@pytest.mark.parametrize(
+    ("field", "matches"),
+    [
+        *((None, False), ("", False), ("*", True), ('W/"a"', True), ('"a"', True), ('"b"', False), ("a", False)),
+        *(('"b", W/"a"', True), ('\t"b" ,"a" ', True), ('W/"b", "c"', False)),
+    ],
+)
+def test_if_none_match_is_compared_weakly(field: str | None, matches: bool) -> None:
+    assert matches_etag(field, 'W/"a"') is matches
+
+
+def test_the_name_of_a_download_says_what_it_is_of_and_is_one_that_every_system_takes() -> None:
+    assert name_download("Smith v. Jones", "import 7", "report.csv") == "Smith v. Jones - import 7 - report.csv"
+    hostile = name_download('../a\\b:*?"<>|\r\n\ud800', "import 7", "report.csv")
+    assert not set(hostile) & set('/\\:*?"<>|\r\n\ud800')
+    long = name_download("Fall " * 100, "import 7", "report.csv")
+    assert (len(long) <= 150, long.endswith(" - report.csv")) == (True, True)
+
+
+def test_a_download_has_its_name_in_ascii_and_as_it_is() -> None:
+    plain = format_attachment("Smith v. Jones - report.csv")
+    assert plain == (
+        "attachment; filename=\"Smith v. Jones - report.csv\"; filename*=UTF-8''Smith%20v.%20Jones%20-%20report.csv"
+    )
+    assert format_attachment('Mü"%\r\n.csv') == (
+        "attachment; filename=\"M_____.csv\"; filename*=UTF-8''M%C3%BC%22%25%0D%0A.csv"
+    )

@@ -20,8 +20,8 @@ from tools.environment_sizes import LIMIT, measure
 NOT_OURS = "POWERTOOLS_"
 NEVER_DEPLOYED = {"DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-SERVED = ("Imports", "ImportChecks", "Profiles", "Exhibits", "Custodians", "Custody", "Productions", "Volumes")
-SERVED += ("Activities", "ProductionFiles")
+SERVED = ("Imports", "ImportChecks", "ImportResults", "Profiles", "Exhibits", "Custodians", "Custody", "Productions")
+SERVED += ("Activities", "Cases", "ProductionFiles", "Volumes")
 API = {f"{name}ApiFunction" for name in SERVED}
 
 
@@ -146,3 +146,12 @@ def test_an_environment_that_is_too_large_is_found(transformed: dict[str, Any]) 
     crowded = copy.deepcopy(transformed)
     crowded["Resources"]["ProduceFunction"]["Properties"]["Environment"]["Variables"]["CHUNK_ROWS"] = "2" * 2_000
     assert [name for name, size in measure(crowded).items() if size > LIMIT] == ["ProduceFunction"]
+
+
+def test_the_api_takes_as_many_requests_as_are_stated(deployed: Deployed) -> None:
+    """25 people with the page of an import open, each of which polls once a second, leave three quarters of them."""
+    (stage,) = deployed.of_type("AWS::ApiGatewayV2::Stage").values()
+    limits = stage["DefaultRouteSettings"]
+    assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (100, 200)
+    stated = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    assert "The whole API takes 100 requests a second and bursts of 200." in stated

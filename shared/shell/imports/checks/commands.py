@@ -20,6 +20,7 @@ from shell.activity_log import Act, ActKind, record_act
 from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
 from shell.imports.state.access import build_not_found, refuse_during_undo, require_import
+from shell.imports.state.codes import CARRY_CODES
 from shell.imports.state.findings import CaseState, read_case_state
 from shell.imports.state.import_states import read_state
 from shell.outbox.writer import append_events
@@ -34,8 +35,8 @@ _RESET_CHUNKS = text(
     "rejected = 0, warnings = 0, finished_at = NULL, import_digest = NULL WHERE import_id = :import_id"
 )
 _RUN = text(
-    "UPDATE imports SET status = 'running', phase = 'import', generation = generation + 1, chunks_left = chunk_count, "
-    "started_at = NOW(6), finished_at = NULL WHERE id = :import_id AND status = 'checked'"
+    f"UPDATE imports SET {CARRY_CODES}, status = 'running', phase = 'import', generation = generation + 1, "  # noqa: S608
+    "chunks_left = chunk_count, started_at = NOW(6), finished_at = NULL WHERE id = :import_id AND status = 'checked'"
 )
 
 

@@ -12,9 +12,10 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.codes import Rejection
-from core.statuses import ChunkStatus, ImportPhase
+from core.statuses import ChunkStatus, CodeKind, ImportPhase
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
+from shell.imports.state.codes import count_chunk
 from shell.imports.state.findings import build_finding, write_findings
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, RejectionRow, complete_chunk
 from shell.observability import emit_counts, logger
@@ -86,6 +87,7 @@ def _record_failure(transaction: Session, import_record: Imports, chunk: ImportC
         write_findings(transaction, [finding])
         return
     insert_new(transaction, "import_rejections", RejectionRow._fields, [_build_rejection(chunk)])
+    count_chunk(transaction, chunk, [CodeKind.REJECTION])
 
 
 def _describe_failure(chunk: ImportChunks, done: str) -> str:

@@ -165,7 +165,7 @@ class ChunkOverlay:
     def _add_warnings(self, row: StorableRow, dropped: Sequence[PropertyChange]) -> StorableRow:
         originals = dict(zip(self._input.layout.names, row.source.cells or (), strict=False))
         warnings = [
-            ValueChange(each.code, each.name, each.message, originals.get(each.name), each.stored_bytes)
+            ValueChange(each.code, each.name, each.message, originals.get(each.name), each.stored_bytes, each.stored)
             for each in dropped
         ]
         return row._replace(changes=[*row.changes, *warnings])

@@ -24,6 +24,7 @@ from core.load_file.rows import RowError, ValueChange
 from core.statuses import ChunkStatus
 from shell.db.bulk_insert import insert_new
 from shell.imports.rows.coercion import StorableRow
+from shell.imports.state.codes import count_chunk, list_kinds
 from shell.imports.state.progress import ChunkOutcome, Counts, RejectionRow, WarningRow
 from shell.tables.chunks import ImportChunks
 from shell.tables.name_kinds import NAME_KINDS
@@ -79,7 +80,7 @@ def write_results(
     results: RowResults,
     named_files: Mapping[str, int],
 ) -> ChunkOutcome:
-    """Write the rejections, warnings and name occurrences; return the chunk's outcome with its counts and events.
+    """Write the rejections, warnings, their counts and name occurrences; return the outcome with its events.
 
     `named_files` are the counts of `count_named_files`.
     """
@@ -88,6 +89,7 @@ def write_results(
     rejections = list(_build_rejections(chunk, layout, results.rejected))
     insert_new(transaction, "import_rejections", RejectionRow._fields, rejections)
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
+    count_chunk(transaction, chunk, list_kinds(rejections, warnings))
     occurrences = [(chunk.import_id, chunk.chunk_no, seq, *each) for seq, each in enumerate(list_occurrences(results))]
     insert_new(transaction, "import_name_occurrences", NAME_COLUMNS, occurrences)
     write_unchanged(transaction, chunk, [exhibit_id for _, exhibit_id in results.unchanged])
@@ -121,14 +123,22 @@ def _build_rejections(
 
 def _build_warning(chunk: ImportChunks, row: StorableRow, seq: int, change: ValueChange) -> WarningRow:
     source = row.source
-    original = None if change.original is None else change.original.encode("utf-8", "surrogatepass")
-    kept = original if original is not None and len(original) <= MAX_ORIGINAL_BYTES else None
+    original, stored = _encode(change.original), _encode(change.stored)
     return WarningRow(
         *(chunk.import_id, source.line_no, seq, chunk.chunk_no),
         *(_clean(change.column), change.code.value, change.message[:MAX_MESSAGE_CHARACTERS], row.control_number),
-        *(kept, None if original is None else len(original), change.stored_bytes),
-        *(source.byte_start, source.byte_len),
+        *(_keep(original), None if original is None else len(original), change.stored_bytes),
+        *(source.byte_start, source.byte_len, _keep(stored)),
     )
+
+
+def _encode(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogatepass")
+
+
+def _keep(value: bytes | None) -> bytes | None:
+    """Return a value that is short enough to be stored beside its warning, else None."""
+    return value if value is not None and len(value) <= MAX_ORIGINAL_BYTES else None
 
 
 def list_occurrences(results: RowResults) -> list[Occurrence]:

@@ -29,6 +29,8 @@ from shell.imports.completing.spellings import resolve_spellings
 from shell.imports.completing.unread_families import Unread, find_unread, store_unread
 from shell.imports.pages.reconciliation import Reconciled, reconcile_pages
 from shell.imports.pages.reopening import reopen_images
+from shell.imports.state.code_folding import fold_codes
+from shell.imports.state.codes import count_file, count_rejections
 from shell.imports.state.completion_lock import check_completing, lock_completing
 from shell.imports.state.dependents import block_dependents, release_dependents
 from shell.imports.state.progress import sum_chunks, sum_imported
@@ -51,7 +53,8 @@ _NOT_COMPLETED = (
 _END = (
     "UPDATE imports SET status = :status, failure_code = :code, failure_message = :message, imported = :imported, "
     "unchanged = :unchanged, updated = :updated, rejected = :rejected, warnings = :warnings, "
-    "custodians_created = :custodians, tags_created = :tags, finished_at = NOW(6) WHERE id = :import_id"
+    "custodians_created = :custodians, tags_created = :tags, finished_at = NOW(6), "
+    "codes_generation = IF(:status = 'failed', codes_generation, generation) WHERE id = :import_id"
 )
 
 
@@ -72,6 +75,7 @@ def complete_import(import_id: int, generation: int) -> None:
             _delete_unused(kind, import_id, generation)
         for found in list_pages_of_rejected_rows(import_record):
             _rename_rejections(import_record.id, generation, found)
+        fold_codes(import_id, generation)
         _finish(import_record, generation, _find_all(import_record, generation))
     except ImportNotRunningError as stopped:
         logger.info("import not completed", extra={"import_id": import_id, "status": stopped.status})
@@ -103,6 +107,7 @@ def _rename_rejections(import_id: int, generation: int, found: Renamed) -> None:
     with session() as transaction:
         lock_completing(transaction, import_id, generation)
         rename_rejections(transaction, import_id, found)
+        count_rejections(transaction, import_id, [line_no for line_no, _ in found])
 
 
 def _has_ended(import_record: Imports, generation: int, *_: object) -> bool | None:
@@ -145,6 +150,7 @@ def _finish(import_record: Imports, generation: int, found: _Found) -> bool:
         if found.unread is not None:
             store_unread(transaction, import_record, found.unread)
         compare_with_check(transaction, import_record.id)
+        count_file(transaction, import_record.id)
         totals = sum_chunks(transaction, import_record.id)
         status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED
         ended = {"status": status.value, "code": None, "message": None, "import_id": import_record.id}

@@ -22,6 +22,7 @@ from core.imports.canonical_names import Correction, MergedName, NameOccurrence,
 from shell.db.bulk_insert import insert_missing
 from shell.db.session import session
 from shell.imports.completing.spelling_index import SpellingIndex, spelling_index
+from shell.imports.state.codes import count_lines
 from shell.imports.state.completion_lock import lock_completing
 from shell.imports.state.progress import WarningRow
 from shell.tables.imports import Imports
@@ -182,6 +183,7 @@ def _replace_range(
             values = {"import_id": import_record.id, "first_line": lines[0], "last_line": lines[1]}
             transaction.execute(_DELETE_MERGED, values | {"merged_from": MERGED_NAMES_FROM})
         insert_missing(transaction, "import_warnings", WarningRow._fields, warnings, key=3)
+        count_lines(transaction, import_record.id, *lines, [WarningCode.NAME_MERGED.value])
 
 
 def _build_warnings(import_record: Imports, batch: Sequence[tuple[str, MergedName]]) -> Iterator[WarningRow]:
@@ -196,6 +198,7 @@ def _build_warnings(import_record: Imports, batch: Sequence[tuple[str, MergedNam
                 original=name.spelling.encode(),
                 original_bytes=len(name.spelling.encode()),
                 stored_bytes=len(name.kept.encode()),
+                stored=name.kept.encode(),
             )
 
 

@@ -34,6 +34,7 @@ from shell.imports.images.results import (
     list_documents,
     tally_paths,
 )
+from shell.imports.state.codes import count_chunk, list_kinds
 from shell.imports.state.findings import write_findings
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, RejectionRow, WarningRow, complete_chunk
 from shell.outbox.writer import wake_relay
@@ -82,10 +83,12 @@ def _write_findings(transaction: Session, images: ImageChunk, results: ImageResu
 
 def _write(transaction: Session, images: ImageChunk, results: ImageResults) -> ChunkOutcome:
     _write_pages(transaction, images, [*results.imported, *results.updated])
-    insert_new(transaction, "import_rejections", RejectionRow._fields, list(build_rejections(images, results)))
+    rejections = list(build_rejections(images, results))
+    insert_new(transaction, "import_rejections", RejectionRow._fields, rejections)
     write_unchanged(transaction, images.chunk, [each.exhibit.id for each in results.unchanged if each.exhibit])
     warnings = list(build_warnings(images, results))
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
+    count_chunk(transaction, images.chunk, list_kinds(rejections, warnings))
     return build_outcome(images, results, len(warnings), with_events=True)
 
 

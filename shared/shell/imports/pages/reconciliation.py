@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.checks.page_findings import PageFinding
+from core.checks.page_findings import PAGE_CODES, PageFinding
 from core.errors import ImportNotRunningError
 from core.load_file.encoding import replace_surrogates
 from core.statuses import ImportKind, ImportStatus
@@ -25,6 +25,7 @@ from shell.db.bulk_insert import insert_missing
 from shell.db.session import session
 from shell.imports.pages.merge import LINES_IN_MEMORY, find_page_findings
 from shell.imports.pages.sources import Source, find_sources, read_page_facts, write_sources
+from shell.imports.state.codes import count_lines
 from shell.imports.state.completion_lock import lock_completing
 from shell.imports.state.progress import WarningRow
 from shell.tables.imports import Imports
@@ -154,6 +155,7 @@ def _delete_window(import_id: int, generation: int, attempt: int, after: int) ->
         if not lines:
             return None
         transaction.execute(_DELETE, {**place, "first": lines[0], "last": lines[-1]})
+        count_lines(transaction, import_id, lines[0], lines[-1], PAGE_CODES)
         return int(lines[-1])
 
 
@@ -163,6 +165,7 @@ def _write_window(import_id: int, generation: int, attempt: int, rows: list[Warn
         _lock(transaction, import_id, generation, attempt)
         # A COMMIT of unknown outcome may have written them.
         insert_missing(transaction, "import_warnings", WarningRow._fields, rows, key=3)
+        count_lines(transaction, import_id, rows[0].line_no, rows[-1].line_no, PAGE_CODES)
 
 
 def _build_warnings(import_id: int, findings: Iterator[PageFinding]) -> Iterator[WarningRow]:

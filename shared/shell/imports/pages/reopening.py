@@ -21,6 +21,7 @@ from core.statuses import ImportPhase
 from shell.activity_log import Act, ActKind, record_own_act
 from shell.aws.sqs import send_messages
 from shell.imports.pages.sources import read_sources
+from shell.imports.state.codes import CARRY_CODES
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.work.messages import CompletionMessage
@@ -37,7 +38,7 @@ _COMPLETED = text(
     "AND i.status IN ('completed', 'completed_with_rejections', 'checked') ORDER BY i.id FOR UPDATE"
 ).bindparams(bindparam("ids", expanding=True))
 _REOPEN = text(
-    "UPDATE imports SET status = CASE phase WHEN 'check' THEN 'checking' ELSE 'running' END, "
+    f"UPDATE imports SET {CARRY_CODES}, status = CASE phase WHEN 'check' THEN 'checking' ELSE 'running' END, "  # noqa: S608
     "generation = generation + 1, chunks_left = 0, started_at = NOW(6), finished_at = NULL WHERE id IN :ids"
 ).bindparams(bindparam("ids", expanding=True))
 # As a retry does: the result is that of a state that ends.

@@ -192,14 +192,18 @@ class RowCoercer:
         stored, changes = coerce_text(value, self.exhibits[field_name])
         column = self._find_column(field_name)
         row.changes += [
-            ValueChange(change.code, column, change.message, value, change.stored_bytes) for change in changes
+            ValueChange(change.code, column, change.message, value, change.stored_bytes, change.stored)
+            for change in changes
         ]
         return stored
 
     def _coerce_properties(self, row: Row) -> str | None:
         stored, changes = coerce_properties(row.properties, self.exhibits["document_properties"], self.layout.names)
         row.changes += [
-            ValueChange(change.code, change.name, change.message, row.properties.get(change.name), change.stored_bytes)
+            ValueChange(
+                *(change.code, change.name, change.message, row.properties.get(change.name)),
+                *(change.stored_bytes, change.stored),
+            )
             for change in changes
             if change.code is not WarningCode.PROPERTY_DROPPED or change.name not in self._text_names
         ]

@@ -26,6 +26,7 @@ from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.deadline import build_deadline_check
 from shell.exhibits.case_locks import find_undo
+from shell.imports.state.codes import count_file
 from shell.imports.state.dependents import block_dependents
 from shell.imports.state.findings import begin_check
 from shell.imports.state.progress import CHUNKS, WarningRow
@@ -49,7 +50,8 @@ _REGISTER = text(
     "UPDATE imports SET status = :status, phase = :phase, kind = :kind, sha256 = :sha256, encoding = :encoding, "
     "delimiter = :delimiter, qualifier = :qualifier, date_orders = :date_orders, layout = :layout, "
     "options = COALESCE(options, :options), "
-    "rows_seen = :rows_seen, size = :size, user_id = :user_id, chunk_count = :chunks, chunks_left = :chunks "
+    "rows_seen = :rows_seen, size = :size, user_id = :user_id, chunk_count = :chunks, chunks_left = :chunks, "
+    "codes_generation = -generation, codes_folded = 0 "
     "WHERE id = :import_id AND status = 'splitting' AND generation = :generation AND split_checkpoint <=> :checkpoint"
 )
 _DELETE_SPLIT = text("DELETE FROM import_splits WHERE import_id = :import_id")
@@ -179,6 +181,7 @@ def _insert_split(transaction: Session, import_id: int, split: Split) -> None:
         for seq, (code, column, message) in enumerate(split.list_warnings())
     ]
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
+    count_file(transaction, import_id)
 
 
 @retry_on_db_conflict(resolve=_is_split)

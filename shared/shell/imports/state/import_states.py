@@ -16,6 +16,7 @@ from core.contracts.imports import (
 )
 from core.imports.progress import UNKNOWN_PACE, compute_pace
 from core.imports.report_files import build_report_prefix
+from core.load_mode import Mode
 from core.statuses import ACTIVE_STATUSES
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
 from shell.imports.state.access import build_not_found
@@ -25,7 +26,10 @@ _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 COLUMNS = (
     "i.id, i.tenant_id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
     "i.profile_version, i.size, i.sha256, i.failure_code, "
-    "i.failure_message, i.rows_seen, i.chunk_count, i.phase, "
+    "i.failure_message, i.rows_seen, i.chunk_count, i.phase, i.kind, i.volume_id, v.name AS volume_name, "
+    # Layouts that earlier versions wrote have no mode.
+    f"IF(i.layout IS NULL, NULL, COALESCE(JSON_UNQUOTE(JSON_EXTRACT(i.layout, '$.load_mode.mode')), '{Mode.APPEND}')) "
+    "AS mode, IF(i.layout IS NULL, COALESCE(s.bytes_read, 0), i.size) AS bytes_read, "
     # The end of a check rejects rows that its chunks accept.
     "COALESCE(k.would_import, i.imported) AS imported, COALESCE(k.unchanged, i.unchanged) AS unchanged, "
     "COALESCE(k.would_update, i.updated) AS updated, COALESCE(k.would_reject, i.rejected) AS rejected, "
@@ -35,11 +39,14 @@ COLUMNS = (
 SOURCE = (
     "FROM imports AS i JOIN cases AS c ON c.id = i.case_id "
     "LEFT JOIN import_checks AS k ON k.import_id = i.id AND i.status = 'checked' "
+    "LEFT JOIN volumes AS v ON v.id = i.volume_id "
+    "LEFT JOIN import_splits AS s ON s.import_id = i.id AND s.state IS NOT NULL "
     f"WHERE i.tenant_id = :tenant_id AND {WALL}"
 )
-_ONE = text(f"SELECT {COLUMNS}, i.layout {SOURCE} AND i.id = :import_id").bindparams(WALL_CASES)
+_ONE = text(f"SELECT {COLUMNS} {SOURCE} AND i.id = :import_id").bindparams(WALL_CASES)
+_LAYOUT = text("SELECT layout FROM imports WHERE id = :import_id")
 _CHUNKS = text(
-    "SELECT k.import_id, SUM(k.status = 'failed') AS failed, "
+    "SELECT k.import_id, SUM(k.status = 'failed') AS failed, SUM(k.status = 'done') AS done, "
     "SUM(IF(k.finished_at >= i.started_at, k.row_count, 0)) AS processed_since, "
     "SUM(k.imported) AS imported, SUM(k.unchanged) AS unchanged, SUM(k.updated) AS updated, "
     "SUM(k.rejected) AS rejected, SUM(k.warnings) AS warnings "
@@ -49,16 +56,17 @@ _CHUNKS = text(
 
 def read_state(reading: Session, caller: Caller, import_id: int) -> ImportState:
     """Return the import's progress as the transaction sees it; raise NotFoundError if the tenant has no such import."""
-    return read_import(reading, caller, import_id)[0]
-
-
-def read_import(reading: Session, caller: Caller, import_id: int) -> tuple[ImportState, str | None]:
-    """Return the import's progress and its layout."""
     place = {"tenant_id": caller.tenant_id, "import_id": import_id}
     rows = reading.execute(_ONE, {**place, **wall_values(caller)}).all()
     if not rows:
         raise build_not_found()
-    return build_states(reading, rows)[0], rows[0].layout
+    return build_states(reading, rows)[0]
+
+
+def read_import(reading: Session, caller: Caller, import_id: int) -> tuple[ImportState, str | None]:
+    """Return the import's progress and its layout; raise as `read_state` does."""
+    state = read_state(reading, caller, import_id)
+    return state, reading.execute(_LAYOUT, {"import_id": import_id}).scalar_one()
 
 
 def build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
@@ -80,6 +88,10 @@ def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> 
         id=row.id,
         status=row.status,
         phase=row.phase,
+        kind=row.kind,
+        mode=row.mode,
+        volume_id=row.volume_id,
+        volume_name=row.volume_name,
         case=row.case_name,
         case_id=row.case_id,
         file_name=row.file_name,
@@ -87,6 +99,7 @@ def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> 
         user_name=user_name,
         profile=row.profile_name and ProfileUse(name=row.profile_name, version=row.profile_version),
         size=row.size,
+        bytes_read=row.bytes_read,
         sha256=None if row.sha256 is None else bytes(row.sha256).hex(),
         failure_code=row.failure_code,
         failure_message=row.failure_message,
@@ -94,6 +107,7 @@ def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> 
         rows_processed=processed,
         **counts,
         chunks=row.chunk_count,
+        chunks_done=int(chunks.get("done") or 0),
         chunks_failed=int(chunks.get("failed") or 0),
         generation=row.generation,
         reports_generation=row.reports_generation,

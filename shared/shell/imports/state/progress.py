@@ -65,6 +65,7 @@ class WarningRow(NamedTuple):
     stored_bytes: int | None = None
     byte_start: int | None = None
     byte_len: int | None = None
+    stored: bytes | None = None
 
 
 @dataclass(frozen=True)
