@@ -15,8 +15,17 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.volumes import Volume, VolumeDetails, VolumeFile, VolumeFilePage, VolumeImport, VolumePage
+from core.contracts.volumes import (
+    LoadFileCandidate,
+    Volume,
+    VolumeDetails,
+    VolumeFile,
+    VolumeFilePage,
+    VolumeImport,
+    VolumePage,
+)
 from core.errors import NotFoundError
+from core.imports.steps import choose_wish
 from core.pagination import MAX_NUMBER, decode_cursor, paginate
 from shell.db.session import session
 from shell.exhibits.cases import WALL, WALL_CASES, get_case_id, wall_values
@@ -28,7 +37,8 @@ _ONE = text(f"SELECT {_COLUMNS} {_VOLUMES} AND v.id = :volume_id").bindparams(WA
 _EXISTS = text(f"SELECT v.id {_VOLUMES} AND v.id = :volume_id").bindparams(WALL_CASES)
 _PAGE = f"SELECT {_COLUMNS} {_VOLUMES} AND v.id < :before {{filters}} ORDER BY v.id DESC LIMIT :most"
 _IMPORTS = text(
-    "SELECT id, kind, status, object_key FROM imports WHERE volume_id = :volume_id ORDER BY id DESC LIMIT 100"
+    "SELECT id, kind, status, object_key, wanted, phase, options_version FROM imports "
+    "WHERE volume_id = :volume_id ORDER BY id DESC LIMIT 100"
 )
 _HAS_IMPORTS = text("SELECT id FROM imports WHERE volume_id = :volume_id LIMIT 1")
 _FILES = text(
@@ -66,7 +76,9 @@ def read_details(reading: Session, caller: Caller, volume_id: int) -> VolumeDeta
     if row is None:
         raise build_volume_not_found()
     imports = reading.execute(_IMPORTS, {"volume_id": volume_id}).all()
-    return VolumeDetails(**_describe(row), imports=[_describe_import(each, row.prefix) for each in imports])
+    candidates = [LoadFileCandidate(**each) for each in json.loads(row.candidates or "[]")]
+    described = [_describe_import(each, row.prefix) for each in imports]
+    return VolumeDetails(**_describe(row), candidates=candidates, imports=described)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -121,7 +133,10 @@ def _describe_import(row: Any, prefix: str) -> VolumeImport:
     # An error file of the volume was uploaded by itself.
     own = row.object_key.startswith(prefix)
     path = row.object_key.removeprefix(prefix) if own else row.object_key.rpartition("/")[2]
-    return VolumeImport(id=row.id, kind=row.kind, path=path, status=row.status)
+    wanted = choose_wish(row.wanted, row.phase)
+    return VolumeImport(
+        id=row.id, kind=row.kind, path=path, status=row.status, wanted=wanted, options_version=row.options_version
+    )
 
 
 def _describe_file(row: Any) -> VolumeFile:

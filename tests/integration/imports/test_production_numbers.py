@@ -13,7 +13,7 @@ from core.contracts.exhibits import ExhibitChange
 from core.contracts.queries import ExhibitQuery
 from shell.exhibits.commands import patch_exhibit
 from shell.exhibits.queries import get_exhibit, list_exhibits
-from shell.imports.checks.commands import run_import
+from shell.imports.steps import run_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import committed, run_chunks
 from tests.support.application.driver import World, call, request_messages

@@ -16,19 +16,20 @@ from core.contracts.imports import (
 )
 from core.imports.progress import UNKNOWN_PACE, compute_pace
 from core.imports.report_files import build_report_prefix
+from core.imports.steps import choose_wish, list_actions
 from core.statuses import ACTIVE_STATUSES
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
 from shell.imports.state.access import build_not_found
+from shell.imports.state.facts import FACTS, build_facts, describe_phase
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 COLUMNS = (
-    "i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
-    "i.profile_version, i.size, i.sha256, i.failure_code, "
-    "i.failure_message, i.rows_seen, i.chunk_count, i.phase, "
+    f"i.id, {FACTS}, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
+    "i.profile_version, i.size, i.sha256, i.failure_message, i.rows_seen, i.chunk_count, "
     # The end of a check rejects rows that its chunks accept.
     "COALESCE(k.would_import, i.imported) AS imported, COALESCE(k.unchanged, i.unchanged) AS unchanged, "
     "COALESCE(k.would_update, i.updated) AS updated, COALESCE(k.would_reject, i.rejected) AS rejected, "
-    "COALESCE(k.warnings, i.warnings) AS warnings, i.generation, i.reports_generation, i.started_at, i.finished_at, "
+    "COALESCE(k.warnings, i.warnings) AS warnings, i.reports_generation, i.started_at, i.finished_at, "
     "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds"
 )
 SOURCE = (
@@ -64,7 +65,8 @@ def build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
     """Return the imports with the sums of their chunks, which take one statement for all imports."""
     ids = [row.id for row in rows]
     sums = {row.import_id: dict(row._mapping) for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
-    return [_build_state(row, sums.get(row.id, {})) for row in rows]
+    # Chunks of a former split are left until the next one begins.
+    return [_build_state(row, sums.get(row.id, {}) if row.chunk_count else {}) for row in rows]
 
 
 def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
@@ -73,11 +75,15 @@ def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
     processed = sum(counts[name] for name in _COUNTS if name != "warnings")
     left = row.rows_seen - processed
+    failed = int(chunks.get("failed") or 0)
     paced = compute_pace(int(chunks.get("processed_since") or 0), float(row.seconds), left) if running else UNKNOWN_PACE
     return ImportState(
         id=row.id,
         status=row.status,
-        phase=row.phase,
+        phase=describe_phase(row),
+        wanted=choose_wish(row.wanted, row.phase),
+        options_version=row.options_version,
+        actions=list_actions(build_facts(row, is_incomplete=failed > 0)),
         case=row.case_name,
         case_id=row.case_id,
         file_name=row.file_name,
@@ -91,7 +97,7 @@ def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
         rows_processed=processed,
         **counts,
         chunks=row.chunk_count,
-        chunks_failed=int(chunks.get("failed") or 0),
+        chunks_failed=failed,
         generation=row.generation,
         reports_generation=row.reports_generation,
         reports_prefix=build_report_prefix(row.id, row.reports_generation) if row.reports_generation else None,
