@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,14 +13,13 @@ import complete_import
 import import_chunk
 import start_import
 from core.errors import ExhibitIngestError
-from tests.integration.imports.held_imports import FILE as ROWS
-from tests.integration.imports.held_imports import OTHER, RIGHT, WRONG, at_once, change, check, run
+from tests.integration.imports.held_imports import FILE, OTHER, RIGHT, WRONG, at_once, change, check, run
 from tests.integration.imports.import_requests import announce, cancel, events, put, retry, state
 from tests.support.application.driver import Message, World, call, completion_messages, request_messages
 from tests.support.database.dump import Dump
 from tests.support.faults.step_hooks import KilledError, at, at_every_step, kill
 
-WALKS = int(os.environ.get("HELD_WALKS", "20"))
+WALKS = int(os.environ.get("HELD_WALKS") or (500 if os.environ.get("RACE_COUNTS") == "full" else 20))
 STEPS = 14
 # Of a message to one of the functions, some are killed at one of the first statements.
 KILLS, FIRST_STATEMENTS = 0.3, 60
@@ -40,7 +39,7 @@ class Walk:
         self.confirmed = set[int]()
 
     def _put(self) -> Message:
-        return put(self.pending, ROWS)
+        return put(self.pending, FILE)
 
     def step(self) -> None:
         """Take one step at random; what the state refuses is refused, and changes nothing."""
@@ -134,12 +133,8 @@ def expected(world: World) -> Callable[[dict[str, Any]], Dump]:
     return lambda options: dumps["right" if options is RIGHT else "other"]
 
 
-def seeds() -> Iterator[int]:
-    yield from range(1, WALKS + 1)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", seeds())
+@pytest.mark.parametrize("seed", range(1, WALKS + 1))
 def test_a_walk_with_kills_imports_what_was_confirmed_exactly_once(
     world: World, expected: Callable[[dict[str, Any]], Dump], seed: int
 ) -> None:
