@@ -128,15 +128,20 @@ def run_import(
     return _start(transaction, caller, found, Wish.IMPORT)
 
 
-def run_held_images(transaction: Session, caller: Caller, import_id: int) -> None:
-    """Run images that are held although their data file is not; they wait for that one while it is under way.
+def run_images(transaction: Session, caller: Caller, import_id: int, body: RunRequest) -> bool:
+    """Run images of a data file that were checked, or are held although it is not; return whether they were.
 
-    Raises WrongStateError if the data file failed or was cancelled.
+    They wait for the data file while it is under way. Raises WrongStateError if that one failed or was cancelled, and
+    the errors of `run_import`.
     """
     waits = hold_back(transaction, import_id)
     found = lock_import(transaction, caller, import_id)
-    _reset(transaction, [import_id], waits or ImportStatus.SPLITTING, Wish.IMPORT)
-    _request(found)
+    if found.status == ImportStatus.CHECKED:
+        run_checked(transaction, caller, import_id, body)
+    elif found.status == ImportStatus.UPLOADED:
+        _reset(transaction, [import_id], waits or ImportStatus.SPLITTING, Wish.IMPORT)
+        _request(found)
+    return found.status in (ImportStatus.CHECKED, ImportStatus.UPLOADED)
 
 
 def _decide(

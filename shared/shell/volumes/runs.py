@@ -7,7 +7,6 @@ images begin when the import of the data file has completed.
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -17,10 +16,9 @@ from core.contracts.checks import RunRequest
 from core.contracts.volumes import VolumeDetails
 from core.errors import WrongStateError
 from core.statuses import ImportStatus
-from shell.imports.checks.commands import run_checked
 from shell.imports.state.access import refuse_during_undo
 from shell.imports.state.dependents import refuse_beside_dependents
-from shell.imports.steps import run_held_images, run_import
+from shell.imports.steps import run_images, run_import
 from shell.volume_files.deleted import refuse_without_volume
 from shell.volumes.queries import read_details, require_volume
 
@@ -55,20 +53,10 @@ def run_volume(
     if ran:
         run_import(transaction, caller, first.id, body, versions)
     for image_id in images:
-        ran |= _run_images(transaction, caller, image_id, body)
+        ran |= run_images(transaction, caller, image_id, body)
     if not ran:
         raise WrongStateError(
             f"Import {first.id} of the volume has the status {status}, and nothing is held or checked; "
             "cancel or retry that one, or import the volume again."
         )
     return read_details(transaction, caller, volume_id)
-
-
-def _run_images(transaction: Session, caller: Caller, import_id: int, body: RunRequest) -> bool:
-    """Run images that were checked, or are held although their data file is not; return whether there was something."""
-    found: Any = transaction.execute(_LOCK, {"import_id": import_id}).one()
-    if found.status == ImportStatus.CHECKED:
-        run_checked(transaction, caller, import_id, body)
-    elif found.status == ImportStatus.UPLOADED:
-        run_held_images(transaction, caller, import_id)
-    return found.status in _HELD

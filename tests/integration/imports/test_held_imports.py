@@ -10,17 +10,14 @@ from sqlalchemy.exc import DBAPIError
 
 import write_import_report
 from core.contracts.checks import RunRequest
-from core.contracts.imports import ImportState
 from core.contracts.queries import PreviewQuery
 from core.errors import FileRefusedError, PreconditionMissingError, StaleVersionError, WrongStateError
 from core.statuses import ImportStatus
-from shell.imports import upload_expiry
 from shell.imports.checks.queries import list_findings
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.previews import preview_import
 from shell.imports.start import resume_import
 from shell.imports.steps import check_import, run_import
-from shell.imports.upload_expiry import expire_uploads
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.held_imports import FILE, OTHER, RIGHT, RUN, WRONG, at_once, change, check, held, run
 from tests.integration.imports.import_requests import (
@@ -269,33 +266,6 @@ def test_a_run_that_requires_an_unchanged_case_requires_a_check(world: World) ->
     unchanged = RunRequest.model_validate({"requireUnchanged": True})
     with pytest.raises(WrongStateError, match="was not checked with these options"):
         committed(run_import, CALLER, held(), unchanged)
-
-
-def test_held_imports_expire_by_their_own_clock_and_can_be_held_again(world: World) -> None:
-    late, early, changed = held(), held(), held()
-    world.query("UPDATE imports SET started_at = NOW(6) - INTERVAL 31 DAY WHERE id <> :id", id=early)
-    world.query("UPDATE imports SET started_at = NOW(6) - INTERVAL 29 DAY WHERE id = :id", id=early)
-    change(changed, 1, RIGHT)
-    assert (expire_uploads(10), expire_uploads(10)) == (1, 0)
-    expired = state(late)
-    assert (expired.status, expired.failure_code, expired.actions) == ("failed", "HELD_TOO_LONG", ["options", "retry"])
-    assert (state(early).status, state(changed).status) == ("uploaded", "uploaded")
-    assert [each["code"] for each in events(world, "import.failed")] == ["HELD_TOO_LONG"]
-    assert (retry(late).status, request_messages()) == ("uploaded", [])
-    run(late)
-    finish(world)
-    assert state(late).status in ("completed", "completed_with_rejections", "failed")
-
-
-@pytest.mark.parametrize("step", [check, run])
-def test_expiry_leaves_what_was_started_meanwhile(world: World, step: Callable[[int], ImportState]) -> None:
-    import_id = held(options=RIGHT)
-    world.query("UPDATE imports SET started_at = NOW(6) - INTERVAL 31 DAY WHERE id = :id", id=import_id)
-    overdue = upload_expiry._find_overdue(upload_expiry._HELD, 10)
-    step(import_id)
-    assert (overdue, upload_expiry._expire(upload_expiry._HELD, overdue)) == ([import_id], 0)
-    finish(world)
-    assert state(import_id).status in ("checked", "completed_with_rejections")
 
 
 @pytest.mark.parametrize("status", ["splitting", "checking", "running"])
