@@ -1,18 +1,19 @@
-"""Serve the API of checks and undos: read what was found in a load file, import it, and undo an import."""
+"""Serve the API of steps, checks and undos: options, check and run of an import, what was found, and its undo."""
 
 from __future__ import annotations
 
 from core.contracts import checks as schemas
 from core.contracts import undos
-from core.contracts.imports import ImportState
 from shell.api import app as api
-from shell.api.mutations import WRITES_EVENTS, ResponseOptions, run_idempotent
-from shell.imports.checks import commands, queries
+from shell.api.mutations import ResponseOptions, run_idempotent
+from shell.api.routes import steps
+from shell.imports.checks import queries
 from shell.imports.undo import commands as undo_commands
 from shell.imports.undo import queries as undo_queries
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
+steps.add_routes(app)
 _UNDO = ResponseOptions(choose_status=lambda undo: 200 if undo.finished_at or undo.undo_no is None else 202)
 
 
@@ -20,12 +21,6 @@ _UNDO = ResponseOptions(choose_status=lambda undo: 200 if undo.finished_at or un
 def list_findings(import_id: api.Id, request: api.Request, filters: api.FindingFilter) -> schemas.FindingPage:
     """List what the check of a file found, by code and in the order of the file."""
     return queries.list_findings(request.caller, import_id, **filters.model_dump())
-
-
-@app.post("/imports/<import_id>/run", **api.for_editors(200, ImportState, 404, 409, 422))
-def run_import(import_id: api.Id, body: schemas.RunRequest, request: api.Request, key: api.Key) -> api.Response:
-    """Import a file that was checked, without uploading it again."""
-    return run_idempotent(request, key, commands.run_import, import_id, body, options=WRITES_EVENTS)
 
 
 @app.post("/imports/<import_id>/undo", **api.for_editors(202, undos.Undo, 200, 404, 409, 422))

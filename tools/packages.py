@@ -78,8 +78,10 @@ shell.activities: DOMAIN
 shell.custody: DOMAIN
 shell.productions: shell.sns core.productions DOMAIN
 shell.api: shell.activity_log shell.outbox core.contracts UTILS
+shell.api.routes: shell.api shell.imports shell.volumes core.contracts UTILS
 shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.outbox.relay shell.volumes.deletion UTILS
-functions: shell.api shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox shell.maintenance
+functions: shell.api shell.api.routes shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox
+  shell.maintenance
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
   shell.imports.images shell.activities shell.exhibits shell.custody shell.productions shell.volumes core.contracts
 local.errors:

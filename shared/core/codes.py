@@ -29,6 +29,7 @@ class FileFailure(StrEnum):
     BAD_OPTIONS = "BAD_OPTIONS"
     NOT_UPLOADED = "NOT_UPLOADED"
     NOT_COMPLETED = "NOT_COMPLETED"
+    HELD_TOO_LONG = "HELD_TOO_LONG"
 
 
 class Rejection(StrEnum):

@@ -8,12 +8,14 @@ from enum import StrEnum
 class ImportStatus(StrEnum):
     """The status of an import: it awaits its upload, is split, runs, and is completed, failed or cancelled.
 
-    A dry run is being checked before it runs, and is then checked until a user has it run. An import that has ended can
-    be undone; an undo of which a part failed in every attempt ends as `undo_failed`.
+    One that is held is uploaded, and nothing runs until a user has it checked or run. A dry run is being checked before
+    it runs, and is then checked until a user has it run. An import that has ended can be undone; an undo of which a
+    part failed in every attempt ends as `undo_failed`.
     The import of a volume's image load file waits for that of its load file, and is blocked if that one fails.
     """
 
     AWAITING_UPLOAD = "awaiting_upload"
+    UPLOADED = "uploaded"
     WAITING = "waiting"
     BLOCKED = "blocked"
     SPLITTING = "splitting"
@@ -55,6 +57,19 @@ class CodeKind(StrEnum):
 
     REJECTION = "rejection"
     WARNING = "warning"
+
+
+class Wish(StrEnum):
+    """What follows the upload of an import: nothing until a further request (`hold`), its check, or the import."""
+
+    HOLD = "hold"
+    CHECK = "check"
+    IMPORT = "import"
+
+    @property
+    def phase(self) -> ImportPhase:
+        """What the chunks are processed for once the import goes on; a held one is checked unless it is run."""
+        return ImportPhase.IMPORT if self is Wish.IMPORT else ImportPhase.CHECK
 
 
 class ChunkStatus(StrEnum):

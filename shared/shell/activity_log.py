@@ -36,6 +36,8 @@ class ActKind(StrEnum):
     PROFILE_DELETED = "profile.deleted"
     IMPORT_CREATED = "import.created"
     IMPORT_RECEIVED = "import.received"
+    IMPORT_OPTIONS_CHANGED = "import.options_changed"
+    IMPORT_CHECK_REQUESTED = "import.check_requested"
     IMPORT_RUN = "import.run"
     IMPORT_CANCELLED = "import.cancelled"
     IMPORT_RETRIED = "import.retried"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from core.contracts.common import RequestModel
+from core.contracts.common import Name, RequestModel
 from core.dates.formats import MAX_FORMAT_CHARACTERS
 from core.file_options import MAX_PREFIX_CHARACTERS, MAX_PREFIXES
 from core.load_file.options import MAX_COLUMNS, MAX_HEADER_LINE
@@ -161,3 +161,14 @@ class SingleFileOptions(Options):
         description="For an error file of a volume, as in its `options.json`: the volume whose files its rows and "
         "pages name.",
     )
+
+
+class NewOptions(RequestModel):
+    """The options that replace those of an import, all of them."""
+
+    profile: Name | None = Field(
+        default=None,
+        description="The name of a mapping profile, which the import copies; `options` override it. Without it, the "
+        "import has none any more.",
+    )
+    options: SingleFileOptions = SingleFileOptions.model_construct()

@@ -23,9 +23,10 @@ from core.contracts.import_pages import PageCounts, PageReconciliation
 from core.contracts.import_reports import ReportNames
 from core.contracts.paths import PathFigures, StoredPaths
 from core.imports.column_report import ColumnKind
+from core.imports.steps import Action
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
-from core.statuses import ImportKind, ImportPhase, ImportStatus
+from core.statuses import ImportKind, ImportPhase, ImportStatus, Wish
 
 MAX_SIZE = 100_000_000_000
 SINGLE_PUT_BYTES = 5_000_000_000
@@ -54,6 +55,11 @@ class NewImport(RequestModel):
         default=False,
         description="Check the file and import nothing; `POST /imports/{id}/run` then imports it. "
         "The case is created if it does not exist.",
+    )
+    hold: bool = Field(
+        default=False,
+        description="Hold the import once its file is uploaded (`uploaded`): look at its preview, correct its options "
+        "with `PUT /imports/{id}/options`, then `POST /imports/{id}/check` or `/run`. Overrides `dryRun`.",
     )
     profile: Name | None = Field(
         default=None,
@@ -138,7 +144,13 @@ class ImportState(ResponseModel):
 
     id: int
     status: ImportStatus
-    phase: ImportPhase = Field(description="`check` until a file that was announced with `dryRun` is run.")
+    phase: ImportPhase = Field(description="`check` until a file that was announced with `dryRun`, or is held, is run.")
+    wanted: Wish = Field(description="What follows by itself: nothing (`hold`), the check or the import.")
+    options_version: int = Field(description="1, and 1 more for each change of the options; for `If-Match`.")
+    actions: list[Action] = Field(
+        description="The requests that the status allows. Another import, such as one that is being undone, can be a "
+        "reason to refuse them nevertheless."
+    )
     kind: ImportKind = Field(description="`images` for an image load file, whose rows are documents.")
     mode: Mode | None = Field(description="What the rows do with existing exhibits; null until the file is split.")
     volume_id: int | None = Field(description="The volume that has the file; null for a file that was uploaded alone.")
@@ -173,7 +185,8 @@ class ImportState(ResponseModel):
     rows_per_second: float | None = Field(description="Since `startedAt`; null unless the import is running.")
     seconds_left: float | None = Field(description="The estimated time left; null unless the import is running.")
     started_at: datetime = Field(
-        description="The latest of: the announcement, the arrival of the upload, the last retry."
+        description="The latest of: the announcement, the arrival of the upload, the last change of options, check, "
+        "run or retry."
     )
     finished_at: datetime | None
 

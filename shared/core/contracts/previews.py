@@ -12,6 +12,14 @@ from core.imports.findings import Certainty
 from core.load_file.field_mapping import MappingReason
 
 
+class PreviewChoice(ResponseModel):
+    """A value that an option can have instead."""
+
+    value: str = Field(description="What to send as the option.")
+    label: str
+    found: str | None = Field(description="The same as `value` of a finding has it; null: the file has none.")
+
+
 class PreviewFinding(ResponseModel):
     """What an import would use, why, and how sure it is."""
 
@@ -22,6 +30,11 @@ class PreviewFinding(ResponseModel):
         "the file speaks for it."
     )
     may_change: bool = Field(description="Whether the rest of the file, which was not read, can change it.")
+    choices: list[PreviewChoice] = Field(
+        default=[],
+        description="Usual values of the option, for encoding, delimiter, qualifier and newline. Others are accepted: "
+        "any character, or its decimal code.",
+    )
 
 
 class PreviewDetection(ResponseModel):

@@ -21,7 +21,7 @@ from core.contracts.common import (
 )
 from core.contracts.import_options import Options
 from core.contracts.imports import PART_BYTES, SINGLE_PUT_BYTES, UploadUrls
-from core.statuses import ImportKind, ImportStatus, VolumeStatus
+from core.statuses import ImportKind, ImportStatus, VolumeStatus, Wish
 
 MAX_FILE_BYTES = 1_000_000_000_000
 # Of one response, which Lambda limits to 6 MB ("Lambda quotas"), counted as it is sent: JSON in JSON.
@@ -177,8 +177,13 @@ class VolumeImportRequest(RequestModel):
     )
     dry_run: bool = Field(
         default=False,
-        description="Check the load files and import nothing. Then import the volume again without it; nothing is "
+        description="Check the load files and import nothing. `POST /volumes/{id}/run` then imports them; nothing is "
         "uploaded again. `POST /imports/{id}/run` imports the rows alone.",
+    )
+    hold: bool = Field(
+        default=False,
+        description="Hold the imports once the volume is ready (`uploaded`): look at their previews, correct their "
+        "options with `PUT /imports/{id}/options`, then check the data file, or run the volume. Overrides `dryRun`.",
     )
     profile: Name | None = Field(
         default=None, description="The name of a mapping profile, which the import copies; `options` override it."
@@ -193,6 +198,8 @@ class VolumeImport(ResponseModel):
     kind: ImportKind
     path: str = Field(description="The path of the load file within the volume; of an error file, its name.")
     status: ImportStatus
+    wanted: Wish = Field(description="What follows by itself: nothing (`hold`), the check or the import.")
+    options_version: int = Field(description="1, and 1 more for each change of the options.")
 
 
 class Volume(ResponseModel):
@@ -225,9 +232,21 @@ class Volume(ResponseModel):
     finished_at: datetime | None = Field(description="When it became ready or failed.")
 
 
+class LoadFileCandidate(ResponseModel):
+    """A file of a volume that can be its load file, by its name and place."""
+
+    path: str
+    size: int
+    kind: Literal["data", "images"]
+
+
 class VolumeDetails(Volume):
     """A volume with its imports."""
 
+    candidates: list[LoadFileCandidate] = Field(
+        description="The files that can be its load files, by path, the first 100; none before the volume is listed. "
+        "`loadFile` and `imageLoadFile` of an import of the volume name one of each kind."
+    )
     imports: list[VolumeImport] = Field(description="The imports of its load files, newest first.")
 
 

@@ -88,6 +88,10 @@ FAILED_FILES: Mapping[str, Explanation] = {
         ),
         "repeat that step: retry the import",
     ),
+    FileFailure.HELD_TOO_LONG: Explanation(
+        "uploaded with `hold`, and neither checked nor run within 30 days; the file is still there",
+        "retry the import: it is held again",
+    ),
 }
 FAILED_VOLUMES: Mapping[str, Explanation] = {
     VolumeFailure.ZIP_ENCRYPTED: Explanation(

@@ -1,18 +1,22 @@
-"""Say how a file is written, why, and how sure that is, from what the import's own detection found."""
+"""Say how a file is written, why, and how sure that is, and what can be chosen instead of what was detected.
+
+The findings are those of the import's own detection.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import NamedTuple
 
 from core.dates.written_dates import DateOrder
 from core.load_file.delimiters import THORN, Sign, Signs
 from core.load_file.dialect import Opening
-from core.load_file.encoding import CP1252, Utf8Evidence
+from core.load_file.encoding import CP1252, SUPPORTED, Utf8Evidence
 from core.load_file.field_mapping import MappingReason
 from core.load_file.layout import DateColumn, Layout
-from core.load_file.options import ImportOptions
+from core.load_file.options import NO_CHARACTER, ImportOptions, list_characters
 from core.load_file.splitter import Splitter
 
 
@@ -191,3 +195,48 @@ def _explain_date_order(
         case DateOrder.MIXED:
             return Detected("MDY", "Dates contradict each other; month first is assumed.", Certainty.GUESS)
     return Detected("MDY", "No date shows the order; month first is assumed.", Certainty.GUESS, not whole)
+
+
+# What a character is called in load files; of other words for the same character, the first one counts.
+_LABELS = {
+    ",": "comma",
+    "\t": "tab",
+    "|": "pipe |",
+    ";": "semicolon ;",
+    "^": "caret ^",
+    '"': 'quotation mark "',
+    "\u00fe": "thorn þ (Concordance)",
+    "\x14": "ASCII 020 (DC4, Concordance)",
+    "\u00ae": "® (Concordance)",
+}
+_DELIMITERS = (",", "\t", "|", ";", "^", "\x14")
+_QUALIFIERS = ('"', "\u00fe", "^", "|")
+_NEWLINES = ("\u00ae", "|", "^", "\t")
+_ENCODINGS = {"utf-8": "UTF-8", "utf-16-le": "UTF-16, little endian", "utf-16-be": "UTF-16, big endian"}
+
+
+class Choice(NamedTuple):
+    """A value of an option, what to call it, and the same as a finding has it; None: the file has no such character."""
+
+    value: str
+    label: str
+    found: str | None
+
+
+def list_choices() -> Mapping[str, Sequence[Choice]]:
+    """Return what can be chosen, by option."""
+    encodings = [Choice(each, _ENCODINGS.get(each, "Western European (Windows-1252)"), each) for each in SUPPORTED]
+    return {
+        "encoding": encodings,
+        "delimiter": _list_characters(_DELIMITERS),
+        "qualifier": [*_list_characters(_QUALIFIERS), _NONE],
+        "newline": [*_list_characters(_NEWLINES), _NONE],
+    }
+
+
+_NONE = Choice("none", "none", NO_CHARACTER or None)
+
+
+def _list_characters(characters: Sequence[str]) -> list[Choice]:
+    words = {character: word for word, character in reversed(list_characters())}
+    return [Choice(words.get(each, each), _LABELS[each], each) for each in characters]

@@ -177,6 +177,11 @@ def _parse_character(option: str, text: str | None, *, allow_none: bool = False)
     return found
 
 
+def list_characters() -> list[tuple[str, str]]:
+    """Return the words that options accept for characters, each with its character."""
+    return list(_CHARACTERS.items())
+
+
 def _check_characters(options: ImportOptions) -> None:
     """Raise FileRefusedError (BAD_OPTIONS) if one character would have two meanings."""
     for first, second in (("delimiter", "qualifier"), ("delimiter", "newline"), ("qualifier", "newline")):

@@ -73,6 +73,14 @@ IfMatch = Annotated[
         description="Required (428 without it): the ETag of the version that you are changing, or * for any version.",
     ),
 ]
+IfSeen = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        description="The `optionsVersion` that was seen, in quotes, or * for any. Required (428 without it) once the "
+        "options were changed.",
+    ),
+]
 T = TypeVar("T")
 # Without Body, Powertools takes an array for a query parameter.
 Batch = Annotated[list[T], Body(min_length=1, max_length=MAX_BATCH)]

@@ -138,6 +138,11 @@ def parse_if_match(if_match: str | None) -> Container[int]:
     return parse_versions(if_match)
 
 
+def parse_if_sent(if_match: str | None) -> Container[int] | None:
+    """Return the versions that the header allows, None without the header."""
+    return None if if_match is None else parse_versions(if_match)
+
+
 @contextmanager
 def _one_at_a_time(request: KeyedRequest) -> Iterator[None]:
     """Raise BusyError while an identical request under another key is in progress.

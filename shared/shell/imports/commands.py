@@ -25,17 +25,17 @@ from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.codes import FileFailure
 from core.contracts.imports import ImportState
 from core.errors import WrongStateError
 from core.events import import_cancelled, import_retried
-from core.imports.uploads import build_placeholder_key
+from core.imports.steps import CANCELLABLE, Action, find_next
 from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.sqs import send_messages
-from shell.imports.state.access import build_not_found, refuse_during_undo, require_import
+from shell.imports.state.access import refuse_during_undo, require_import
 from shell.imports.state.codes import CARRY_CODES, delete_failed_chunks
-from shell.imports.state.dependents import block_dependents, hold_back, refuse_beside_dependents
+from shell.imports.state.dependents import block_dependents, hold_back, hold_dependents, refuse_beside_dependents
+from shell.imports.state.facts import build_facts, lock_import
 from shell.imports.state.import_states import read_state
 from shell.imports.state.progress import sum_imported
 from shell.outbox.writer import append_events
@@ -45,14 +45,8 @@ from shell.volume_files.deleted import refuse_without_volume
 from shell.work.messages import ImportMessage
 
 CHUNKS_PER_STATEMENT = 1_000
-_HELD_BACK = (ImportStatus.WAITING, ImportStatus.BLOCKED)
-CANCELLABLE = frozenset({ImportStatus.AWAITING_UPLOAD, ImportStatus.SPLITTING, *_HELD_BACK, *ACTIVE_STATUSES})
 _ROW_COUNTS = ("imported", "unchanged", "updated", "rejected")
 
-_LOCK = text(
-    "SELECT id, tenant_id, case_id, status, phase, failure_code, failure_message, upload_id, upload_key, generation, "
-    "layout IS NOT NULL AS registered FROM imports WHERE id = :import_id AND tenant_id = :tenant_id FOR UPDATE"
-)
 _CANCEL = text(
     "UPDATE imports SET status = 'cancelled', imported = :imported, unchanged = :unchanged, updated = :updated, "
     "rejected = :rejected, warnings = :warnings, custodians_created = :custodians, tags_created = :tags, "
@@ -106,7 +100,7 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
     Raises NotFoundError if the tenant has no such import, WrongStateError if it is completed or failed, or if its undo
     has begun.
     """
-    found = _lock_import(transaction, caller, import_id)
+    found = lock_import(transaction, caller, import_id)
     if found.status == ImportStatus.UNDOING:
         _cancel_undo(transaction, import_id)
         record_act(transaction, caller, Act(ActKind.UNDO_CANCELLED, import_id, found.case_id))
@@ -134,8 +128,8 @@ def _cancel_undo(transaction: Session, import_id: int) -> None:
 def retry_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
     """Resume an import that was cancelled or not completed, or import the chunks of it that failed again.
 
-    One that comes after another import waits for it, if that is under way; one whose file is split already is refused
-    until then, because its pages would be compared with half of the other's rows.
+    One that was held is held again. One that comes after another import waits for it, if that is under way; one whose
+    file is split already is refused until then, because its pages would be compared with half of the other's rows.
 
     Raises NotFoundError if the tenant has no such import, WrongStateError if there is nothing to retry (its message
     says what to do instead), if another import of the case is being undone, if the one before failed or runs or the
@@ -145,12 +139,12 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     refuse_during_undo(transaction, import_id)
     refuse_without_volume(transaction, import_id)
     held_back = hold_back(transaction, import_id)
-    found = _lock_import(transaction, caller, import_id)
+    found = lock_import(transaction, caller, import_id)
     refuse_beside_dependents(transaction, import_id)
     status = _choose_status(found)
     if held_back and status is ImportStatus.SPLITTING:
         status = held_back
-    elif held_back:
+    elif held_back and status is not ImportStatus.UPLOADED:
         raise WrongStateError("The import before this one is under way; retry this one when it has ended.")
     chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
     if found.status == ImportStatus.CHECKED and not chunks:
@@ -165,39 +159,24 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     append_events(transaction, [import_retried(import_id, found.tenant_id, found.generation + 1, chunks)])
     summary = {"generation": found.generation + 1, "chunks": chunks}
     record_act(transaction, caller, Act(ActKind.IMPORT_RETRIED, import_id, found.case_id, summary))
+    if status is ImportStatus.UPLOADED:
+        hold_dependents(transaction, import_id)
+        return read_state(transaction, caller, import_id)
     # Harmless for an import that waits, which the end of the other one requests.
     request = ImportMessage(import_id, found.generation + 1)
     send_messages(settings().import_requests_queue_url, [request], tenant_id=found.tenant_id)
     return read_state(transaction, caller, import_id)
 
 
-def _lock_import(transaction: Session, caller: Caller, import_id: int) -> Any:
-    # Before the lock, which cannot join the case: it would be locked too.
-    require_import(transaction, caller, import_id)
-    found = transaction.execute(_LOCK, {"import_id": import_id, "tenant_id": caller.tenant_id}).one_or_none()
-    if found is None:
-        raise build_not_found()
-    return found
-
-
 def _choose_status(found: Any) -> ImportStatus:
-    """Return the active status if the file is split, else `splitting`; raise WrongStateError without anything to do."""
-    active = ImportPhase(found.phase).active_status
-    if found.status in (ImportStatus.COMPLETED_WITH_REJECTIONS, ImportStatus.CHECKED):
-        return active
-    if found.status == ImportStatus.CANCELLED and _was_uploaded(found):
-        return active if found.registered else ImportStatus.SPLITTING
-    if found.status == ImportStatus.BLOCKED:
-        return ImportStatus.SPLITTING
-    if found.status == ImportStatus.FAILED and found.failure_code == FileFailure.NOT_READ:
-        return ImportStatus.SPLITTING
-    if found.status == ImportStatus.FAILED and found.failure_code == FileFailure.NOT_COMPLETED:
-        return active
-    raise WrongStateError(_explain_refusal(found))
+    """Return the active status if the file is split, `uploaded` if it was held, else `splitting`.
 
-
-def _was_uploaded(found: Any) -> bool:
-    return found.upload_id is None or bytes(found.upload_key) != build_placeholder_key(found.upload_id)
+    Raises WrongStateError without anything to do. Whether chunks are left is not known yet.
+    """
+    status = find_next(Action.RETRY, build_facts(found, is_incomplete=True))
+    if status is None:
+        raise WrongStateError(_explain_refusal(found))
+    return status
 
 
 def _explain_refusal(found: Any) -> str:
@@ -207,6 +186,8 @@ def _explain_refusal(found: Any) -> str:
         return "The import was cancelled before its file was uploaded; announce it again."
     if found.status == ImportStatus.FAILED:
         return f"The file was refused ({found.failure_code}: {found.failure_message}); correct it and import it again."
+    if found.status == ImportStatus.UPLOADED:
+        return "The import is held, and nothing of it failed; have it checked or run."
     if found.status == ImportStatus.WAITING:
         return "The import waits for another one, and begins when that has ended."
     if found.status in (ImportStatus.UNDONE, ImportStatus.UNDONE_WITH_CONFLICTS):

@@ -17,6 +17,7 @@ from core.caller import Caller
 from core.contracts.previews import ImportPreview
 from core.contracts.queries import PreviewQuery
 from core.errors import InvalidInputError, WrongStateError
+from core.imports.findings import list_choices
 from core.imports.preview import Preview, build_preview
 from core.imports.profile_options import merge_profile
 from core.imports.uploads import build_placeholder_key
@@ -51,7 +52,10 @@ def preview_import(caller: Caller, import_id: int, query: PreviewQuery) -> Impor
     options = parse_options(_combine(upload, profile, _read_query(query)))
     preview = _read_preview(ObjectVersion(*upload[:4]), options)
     suggested = _suggest(caller, preview.header_fingerprint)
-    return ImportPreview.model_validate({**asdict(preview), "suggested_profiles": suggested})
+    found = {**asdict(preview), "suggested_profiles": suggested}
+    for option, choices in list_choices().items():
+        found["detection"][option]["choices"] = [each._asdict() for each in choices]
+    return ImportPreview.model_validate(found)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -43,7 +43,8 @@ from shell.volume_files.figures import FoundFiles, read_found_files, read_page_f
 _FILTERS = {"case_id": "AND i.case_id = :case_id", "status": "AND i.status = :status", "ids": "AND i.id IN :ids"}
 _FIND_UNDO = text(
     "SELECT MIN(other.id) FROM imports AS i JOIN imports AS other ON other.case_id = i.case_id "
-    "WHERE i.id = :import_id AND i.status = 'splitting' AND i.phase = 'import' AND other.status = 'undoing'"
+    "WHERE i.id = :import_id AND i.status = 'splitting' AND COALESCE(i.wanted, i.phase) = 'import' "
+    "AND other.status = 'undoing'"
 )
 
 
@@ -113,7 +114,8 @@ def _load_import(
         suggested = suggest_profiles(reading, caller, layout.fingerprint_header() if layout else None)
         is_split = state.status is not ImportStatus.SPLITTING
         undone = None if is_split else reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
-        checked = reading.get(ImportChecks, import_id)
+        # That of a former split says nothing about the present options.
+        checked = reading.get(ImportChecks, import_id) if layout else None
         found = read_found_files(reading, import_id, layout.names, layout.fields) if layout else FoundFiles()
         return state, layout, suggested, checked, undone, found
 

@@ -24,6 +24,7 @@ from shell.aws.sqs import send_messages
 from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.imports.splitting.checkpoints import SplitCheckpoints
+from shell.imports.splitting.former_split import delete_former_split
 from shell.imports.splitting.image_split import split_images
 from shell.imports.splitting.number_keys import look_up_any_number
 from shell.imports.splitting.registration import (
@@ -33,6 +34,7 @@ from shell.imports.splitting.registration import (
     send_pending_work,
 )
 from shell.imports.splitting.split import split_file
+from shell.imports.state.facts import choose_phase
 from shell.imports.state.given_options import read_given_options, record_profile
 from shell.imports.state.records import load_current_import
 from shell.imports.upload_matching import get_or_create_import, split_lock
@@ -112,6 +114,7 @@ def _split(import_record: Imports) -> None:
 
 
 def _split_and_register(import_record: Imports) -> None:
+    delete_former_split(import_record)
     try:
         document = read_given_options(import_record.options, import_record.bucket, import_record.object_key)
         options = _parse_options(import_record, document)
@@ -120,7 +123,7 @@ def _split_and_register(import_record: Imports) -> None:
             import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag
         )
         checkpoints = SplitCheckpoints(import_record, options, user_id)
-        phase = ImportPhase.CHECK if options.dry_run else ImportPhase(import_record.phase)
+        phase = choose_phase(import_record.wanted, "check" if options.dry_run else import_record.phase)
         bind_to_volume(import_record, options.files.volume)
         if phase is ImportPhase.IMPORT:
             postpone_during_undo(import_record.id)

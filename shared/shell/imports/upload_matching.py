@@ -2,9 +2,9 @@
 
 Guaranteed: one import per upload, however often and concurrently its event is delivered. The first file that is
 uploaded to the key of an announced import is bound to that import, under a lock on its row alone. A later file at the
-same key becomes an import of its own, with the options and the user of the first, and is checked if the first was, also
-after that was run: each run is a request for one upload. If the first was cancelled, the new import is created as
-cancelled and does not start: a client that repeats its PUT must not undo a cancellation.
+same key becomes an import of its own, with the options and the user of the first. It is held if the first ever was, and
+checked if the first was, also after that was run: each run is a request for one upload. If the first was cancelled, the
+new import is created as cancelled and does not start: a client that repeats its PUT must not undo a cancellation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import ImportBusyError
 from core.imports.uploads import Upload, build_placeholder_key
-from core.statuses import ImportPhase, ImportStatus
+from core.statuses import ImportPhase, ImportStatus, Wish
 from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
 from shell.exhibits.cases import get_or_create_case
@@ -32,7 +32,8 @@ from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 _BIND_UPLOAD = text(
     "UPDATE imports SET upload_key = :upload_key, version_id = :version_id, etag = :etag, size = :size, "
     "started_at = IF(status = 'awaiting_upload', NOW(6), started_at), "
-    "status = IF(status = 'awaiting_upload', 'splitting', status) "
+    "status = CASE WHEN status <> 'awaiting_upload' THEN status WHEN wanted = 'hold' THEN 'uploaded' "
+    "ELSE 'splitting' END "
     "WHERE id = :import_id AND upload_key = :awaited AND status IN ('awaiting_upload', 'cancelled')"
 )
 
@@ -47,9 +48,13 @@ def get_or_create_import(upload: Upload) -> int:
             return _create_import(transaction, upload, {"case_id": case_id, "user_id": settings().default_user_id})
         if bytes(announced.upload_key) == upload.upload_key or _bind_upload(transaction, announced.id, upload):
             return announced.id
-        names = ("case_id", "user_id", "options", "profile_name", "profile_version")
+        names = ("case_id", "user_id", "options", "options_version", "profile_name", "profile_version")
         inherited = {name: getattr(announced, name) for name in names}
-        inherited["phase"] = _find_first_phase(transaction, announced).value
+        if announced.wanted is not None:
+            held = {"status": ImportStatus.UPLOADED, "wanted": Wish.HOLD, "phase": ImportPhase.CHECK}
+            inherited |= {name: value.value for name, value in held.items()}
+        else:
+            inherited["phase"] = _find_first_phase(transaction, announced).value
         if announced.status == ImportStatus.CANCELLED:
             inherited |= {"status": ImportStatus.CANCELLED.value, "finished_at": func.now(6)}
         return _create_import(transaction, upload, inherited)

@@ -32,7 +32,7 @@ from core.imports.uploads import build_object_key, build_placeholder_key, split_
 from core.load_file.given_columns import ProfileUse
 from core.load_file.options import parse_options
 from core.load_mode import Mode
-from core.statuses import ImportPhase, ImportStatus
+from core.statuses import ImportPhase, ImportStatus, Wish
 from shell.activity_log import Act, ActKind, record_act
 from shell.aws.presigned_urls import (
     UPLOAD_HEADERS,
@@ -103,7 +103,8 @@ def create_import(
         profile_name=profile and profile.name,
         profile_version=profile and profile.version,
         status=ImportStatus.AWAITING_UPLOAD.value,
-        phase=(ImportPhase.CHECK if body.dry_run else ImportPhase.IMPORT).value,
+        wanted=Wish.HOLD.value if body.hold else None,
+        phase=(ImportPhase.CHECK if body.dry_run or body.hold else ImportPhase.IMPORT).value,
     )
     transaction.add(row)
     transaction.flush()

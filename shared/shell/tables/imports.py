@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BINARY, BigInteger, Index, Integer, String, UniqueConstraint
+from sqlalchemy import BINARY, BigInteger, CheckConstraint, Index, Integer, String, UniqueConstraint
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -26,6 +26,11 @@ class Imports(Base):
         Index("ix_imports_tenant", "tenant_id"),
         Index("ix_imports_volume", "volume_id"),
         Index("ix_imports_after", "after_import_id"),
+        # Also functions of the previous release, which know no held import, cannot start one.
+        CheckConstraint(
+            "wanted IS NULL OR wanted <> 'hold' OR status NOT IN ('splitting', 'checking', 'running')",
+            name="ck_imports_held",
+        ),
     )
 
     id: Mapped[int] = mapped_column(
@@ -57,6 +62,9 @@ class Imports(Base):
         MEDIUMTEXT,
         comment="The options as JSON; those beside a file put into the bucket directly are recorded once it is split",
     )
+    options_version: Mapped[int] = mapped_column(
+        Integer, server_default="1", comment="1, and one more for each change of the options by a user"
+    )
     profile_name: Mapped[str | None] = mapped_column(
         String(255), comment="The mapping profile that the import uses a copy of; NULL for none"
     )
@@ -65,7 +73,11 @@ class Imports(Base):
     )
     status: Mapped[str] = mapped_column(
         String(32),
-        comment="awaiting_upload, splitting, checking, checked, running or an end, such as completed or failed",
+        comment="awaiting_upload, uploaded, splitting, checking, checked, running or an end, such as completed",
+    )
+    wanted: Mapped[str | None] = mapped_column(
+        String(8),
+        comment="hold, check or import: what follows the upload; NULL if the import was never held: as phase says",
     )
     phase: Mapped[str] = mapped_column(
         String(16),
@@ -126,7 +138,7 @@ class Imports(Base):
     generation: Mapped[int] = mapped_column(
         Integer,
         server_default="1",
-        comment="1, and one more for each retry; messages of earlier generations are ignored",
+        comment="1, and one more for each retry, run or change of options; older messages are ignored",
     )
     split_checkpoint: Mapped[str | None] = mapped_column(
         String(32), comment="A random name of the last checkpoint of the split; NULL if there was none"

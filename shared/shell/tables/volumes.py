@@ -53,6 +53,9 @@ class Volumes(Base):
     load_files: Mapped[str | None] = mapped_column(
         MEDIUMTEXT, comment="The load files that were found, and the top folder of the volume, as JSON; NULL before"
     )
+    candidates: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT, comment="The files that can be its load files: path, size and kind, as JSON; NULL before"
+    )
     folders: Mapped[str | None] = mapped_column(
         MEDIUMTEXT, comment="The folders beside the load files, by the folder that has them, as JSON; NULL before"
     )

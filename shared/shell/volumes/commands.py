@@ -32,7 +32,10 @@ from shell.work.messages import DeletionMessage, ListingMessage
 
 # Longer lists take too long for a request; the worker that lists the volume checks them.
 MAX_CHECKED = 20_000
-_BUSY = (ImportStatus.AWAITING_UPLOAD, ImportStatus.WAITING, ImportStatus.SPLITTING, *sorted(ACTIVE_STATUSES))
+_BUSY = (
+    *(ImportStatus.AWAITING_UPLOAD, ImportStatus.UPLOADED, ImportStatus.WAITING, ImportStatus.SPLITTING),
+    *sorted(ACTIVE_STATUSES),
+)
 _WITHOUT_ROWS = (
     *(ImportStatus.FAILED, ImportStatus.CANCELLED, ImportStatus.BLOCKED, ImportStatus.CHECKED),
     *(ImportStatus.COMPLETED, ImportStatus.COMPLETED_WITH_REJECTIONS),
@@ -107,7 +110,8 @@ def _build_request(transaction: Session, caller: Caller, volume: Volumes, body: 
         "load_file": body.load_file,
         "image_load_file": body.image_load_file,
         "zip_names": body.zip_names,
-        "dry_run": body.dry_run,
+        # A function of the previous release would start a held import: without the member it requires, it fails.
+        **({"hold": True} if body.hold else {"dry_run": body.dry_run}),
         "user_id": caller.user_id,
         "options": options,
         "profile_name": profile and profile.name,

@@ -1,7 +1,7 @@
 """Create the imports of a volume's load files.
 
 Guaranteed: one import for each load file and run of a volume, created in the transaction in which the volume becomes
-ready. The import of the image load file waits for that of the load file.
+ready. The import of the image load file waits for that of the load file; both are held if the request says so.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.statuses import ImportKind, ImportPhase, ImportStatus
+from core.statuses import ImportKind, ImportPhase, ImportStatus, Wish
 from core.volumes.discovery import DiscoveredFiles
 from core.volumes.keys import build_import_key
 from core.volumes.paths import fold_path, hash_path
@@ -33,10 +33,11 @@ def create_imports(transaction: Session, volume: Volumes, found: DiscoveredFiles
     `found` are the paths of its load files. The caller has locked the volume's row.
     """
     rows: list[Imports] = []
+    first = ImportStatus.UPLOADED if _is_held(volume) else ImportStatus.SPLITTING
     if found.load_file is not None:
-        rows.append(_create(transaction, volume, found.load_file, ImportKind.ROWS, ImportStatus.SPLITTING))
+        rows.append(_create(transaction, volume, found.load_file, ImportKind.ROWS, first))
     if found.image_load_file is not None:
-        status = ImportStatus.WAITING if rows else ImportStatus.SPLITTING
+        status = ImportStatus.WAITING if rows and first is ImportStatus.SPLITTING else first
         images = _create(transaction, volume, found.image_load_file, ImportKind.IMAGES, status)
         images.after_import_id = rows[0].id if rows else None
         rows.append(images)
@@ -56,13 +57,18 @@ def _create(transaction: Session, volume: Volumes, path: str, kind: ImportKind, 
         volume_id=volume.id,
         kind=kind.value,
         status=status.value,
-        phase=(ImportPhase.CHECK if request["dry_run"] else ImportPhase.IMPORT).value,
+        wanted=Wish.HOLD.value if _is_held(volume) else None,
+        phase=(ImportPhase.CHECK if request.get("dry_run", True) else ImportPhase.IMPORT).value,
         **{name: request[name] for name in ("user_id", "options", "profile_name", "profile_version")},
         **_find_version(transaction, volume, path),
     )
     transaction.add(row)
     transaction.flush()
     return row
+
+
+def _is_held(volume: Volumes) -> bool:
+    return bool(json.loads(volume.import_request or "{}").get("hold"))
 
 
 def _find_version(transaction: Session, volume: Volumes, path: str) -> dict[str, Any]:

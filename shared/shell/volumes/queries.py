@@ -17,8 +17,17 @@ from sqlalchemy.orm import Session
 from core.caller import Caller
 from core.contracts.pages import ListQuery
 from core.contracts.queries import VolumeQuery
-from core.contracts.volumes import Volume, VolumeDetails, VolumeFile, VolumeFilePage, VolumeImport, VolumePage
+from core.contracts.volumes import (
+    LoadFileCandidate,
+    Volume,
+    VolumeDetails,
+    VolumeFile,
+    VolumeFilePage,
+    VolumeImport,
+    VolumePage,
+)
 from core.errors import NotFoundError
+from core.imports.steps import choose_wish
 from core.pagination import build_page, open_window
 from shell.db.keyset import window_values, write_window
 from shell.db.session import session
@@ -31,7 +40,8 @@ _VOLUMES = f"FROM volumes AS v JOIN cases AS c ON c.id = v.case_id WHERE v.tenan
 _ONE = text(f"SELECT {_COLUMNS} {_VOLUMES} AND v.id = :volume_id").bindparams(WALL_CASES)
 _EXISTS = text(f"SELECT v.id {_VOLUMES} AND v.id = :volume_id").bindparams(WALL_CASES)
 _IMPORTS = text(
-    "SELECT id, kind, status, object_key FROM imports WHERE volume_id = :volume_id ORDER BY id DESC LIMIT 100"
+    "SELECT id, kind, status, object_key, wanted, phase, options_version FROM imports "
+    "WHERE volume_id = :volume_id ORDER BY id DESC LIMIT 100"
 )
 _HAS_IMPORTS = text("SELECT id FROM imports WHERE volume_id = :volume_id LIMIT 1")
 _FILES = "SELECT file_no, path, size, version_id, md5, sha1, sha256 FROM volume_files WHERE volume_id = :volume_id"
@@ -74,7 +84,9 @@ def read_details(reading: Session, caller: Caller, volume_id: int) -> VolumeDeta
         raise build_volume_not_found()
     imports = reading.execute(_IMPORTS, {"volume_id": volume_id}).all()
     names = read_user_names(reading, caller.tenant_id, [row.user_id])
-    return VolumeDetails(**_describe(row, names), imports=[_describe_import(each, row.prefix) for each in imports])
+    candidates = [LoadFileCandidate(**each) for each in json.loads(row.candidates or "[]")]
+    described = [_describe_import(each, row.prefix) for each in imports]
+    return VolumeDetails(**_describe(row, names), candidates=candidates, imports=described)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -131,7 +143,10 @@ def _describe_import(row: Any, prefix: str) -> VolumeImport:
     # An error file of the volume was uploaded by itself.
     own = row.object_key.startswith(prefix)
     path = row.object_key.removeprefix(prefix) if own else row.object_key.rpartition("/")[2]
-    return VolumeImport(id=row.id, kind=row.kind, path=path, status=row.status)
+    wanted = choose_wish(row.wanted, row.phase)
+    return VolumeImport(
+        id=row.id, kind=row.kind, path=path, status=row.status, wanted=wanted, options_version=row.options_version
+    )
 
 
 def _describe_file(row: Any) -> VolumeFile:

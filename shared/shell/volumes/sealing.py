@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 from core.codes import VolumeFailure
 from core.errors import ImportBusyError
 from core.statuses import VolumeStatus
+from core.volumes.candidates import CandidateList
 from core.volumes.discovery import DiscoveredFiles, discover_files
 from core.volumes.errors import VolumeRefusedError, shorten_name
 from core.volumes.folders import FolderSurvey
@@ -35,6 +36,7 @@ from shell.tables.volumes import Volumes, VolumeUploads
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import is_storable
 from shell.volume_files.same_names import hash_name
+from shell.volumes.candidates import store_candidates
 from shell.volumes.records import RETRY_AFTER_S
 
 PAUSE_S = 60
@@ -195,11 +197,15 @@ def _insert(transaction: Session, volume: Volumes, rows: Sequence[tuple[Any, ...
 def discover(volume: Volumes) -> tuple[DiscoveredFiles, dict[str, list[str]]]:
     """Return the load files that the request names, or that the volume has, and the folders beside them.
 
-    Raises VolumeRefusedError if there is none, or several.
+    Raises VolumeRefusedError if there is none, or several; the candidates are stored before.
     """
-    request, folders = json.loads(volume.import_request or "{}"), FolderSurvey()
-    files = folders.watch((row.path, row.size) for row in _list_paths(volume.id))
-    found = discover_files(files, load_file=request.get("load_file"), image_load_file=request.get("image_load_file"))
+    request, folders, candidates = json.loads(volume.import_request or "{}"), FolderSurvey(), CandidateList()
+    files = candidates.watch(folders.watch((row.path, row.size) for row in _list_paths(volume.id)))
+    choices = {name: request.get(name) for name in ("load_file", "image_load_file")}
+    try:
+        found = discover_files(files, **choices)
+    finally:
+        store_candidates(volume, candidates.list_first())
     return found, folders.select_near([found.load_file, found.image_load_file])
 
 

@@ -29,16 +29,18 @@ PAGE = 2_000
 HEADER = ("code", "path", "size", "line", "row_code")
 # The row of chunk 0 has what is known of the whole import.
 _WHOLE = 0
-# An error file adds to the last import of its kind; its check adds to what is imported. What was undone names nothing.
+# An error file adds to the last import of its kind; its check adds to what is imported. What was undone
+# names nothing, nor what is held.
 _LAST_IMPORTS = text("""
     SELECT i.id, i.finished_at IS NULL AND i.status NOT IN ('checked', 'blocked') AS running
     FROM imports AS i LEFT JOIN (
         SELECT whole.kind, MAX(whole.id) AS id FROM imports AS whole JOIN volumes AS v ON v.id = whole.volume_id
-        WHERE whole.volume_id = :volume_id AND whole.phase = :phase AND whole.status <> 'undone'
+        WHERE whole.volume_id = :volume_id AND whole.phase = :phase AND whole.status NOT IN ('undone', 'uploaded')
           AND LEFT(whole.object_key, CHAR_LENGTH(v.prefix)) = v.prefix GROUP BY whole.kind
     ) AS last ON last.kind = i.kind
     WHERE i.volume_id = :volume_id AND (
-        i.id = :import_id OR (i.phase = :phase AND i.status <> 'undone' AND i.id >= COALESCE(last.id, 0))
+        i.id = :import_id
+        OR (i.phase = :phase AND i.status NOT IN ('undone', 'uploaded') AND i.id >= COALESCE(last.id, 0))
     )
     ORDER BY i.id
 """)

@@ -20,12 +20,12 @@ from core.contracts.checks import RunRequest
 from core.contracts.imports import ImportDetails, ImportState, NewImport, PendingUpload
 from shell.aws import clients
 from shell.db.session import session
-from shell.imports.checks.commands import run_import
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import load_chunk
 from shell.imports.chunks.row_reader import read_rows
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.queries import get_import
+from shell.imports.steps import run_import
 from shell.imports.uploads import create_import
 from tests.support.application.driver import Message, World, call, complete_imports, request_messages
 from tests.support.application.handler_processes import Workers, start_alone

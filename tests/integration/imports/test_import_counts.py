@@ -9,8 +9,8 @@ import start_import
 from core.contracts.checks import RunRequest
 from core.contracts.queries import CasesQuery
 from shell.exhibits.case_list import list_cases
-from shell.imports.checks.commands import run_import
 from shell.imports.commands import cancel_import
+from shell.imports.steps import run_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import ACCEPT, CALLER, committed
 from tests.support.application.driver import World, call, request_messages

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from core.contracts.checks import RunRequest
-from shell.imports.checks.commands import run_import
 from shell.imports.queries import get_import
+from shell.imports.steps import run_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, announce, committed, finish, put, run_chunks, start, state
 from tests.support.application.driver import World

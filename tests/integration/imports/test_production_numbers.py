@@ -14,7 +14,7 @@ from core.contracts.exhibits import ExhibitChange
 from shell.exhibits.commands import patch_exhibit
 from shell.exhibits.listing import list_exhibits
 from shell.exhibits.queries import get_exhibit
-from shell.imports.checks.commands import run_import
+from shell.imports.steps import run_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import committed, run_chunks
 from tests.support.application.driver import World, call, request_messages

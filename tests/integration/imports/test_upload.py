@@ -235,8 +235,8 @@ def test_files_that_never_came_fail_their_imports_after_a_week(world: World) -> 
 def test_an_import_whose_file_came_meanwhile_does_not_expire(world: World) -> None:
     pending = announce()
     world.query(AGE, hours=8 * 24, id=pending.id)
-    overdue = upload_expiry._find_overdue(10)
+    overdue = upload_expiry._find_overdue(upload_expiry._AWAITED, 10)
     assert start(put(pending, THREE))
-    assert (overdue, upload_expiry._expire(overdue)) == ([pending.id], 0)
+    assert (overdue, upload_expiry._expire(upload_expiry._AWAITED, overdue)) == ([pending.id], 0)
     assert state(pending.id).status == "running"
     assert events(world, "import.failed") == []

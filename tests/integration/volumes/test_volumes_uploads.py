@@ -18,8 +18,8 @@ from core.errors import AlreadyExistsError, InvalidInputError, NotFoundError, Wr
 from core.statuses import VolumeStatus
 from shell.aws import clients
 from shell.db.session import session
-from shell.imports.checks.commands import run_import
 from shell.imports.commands import retry_import
+from shell.imports.steps import run_import
 from shell.volumes import deletion
 from shell.volumes.commands import delete_volume
 from shell.volumes.queries import list_files, list_volumes

@@ -195,13 +195,15 @@ def _checked(world: World, tenant: Tenant) -> int:
 
 
 def _send_volumes(world: World, tenant: Tenant) -> None:
-    """A volume that is ready, one that takes files, and a zip that is uploaded."""
+    """A volume that is ready, one whose import is held, one that takes files, and a zip that is uploaded."""
     named = {"body:case": tenant.case, "body:name": SHARED_VOLUME}
-    made = done(tenant, "POST /volumes", named)
-    for path in (f"{tenant.mark}.csv", f"{tenant.mark}/1.txt", f"{tenant.mark}/2.txt"):
-        clients.s3().put_object(Bucket=world.bucket, Key=made["prefix"] + path, Body=load_file(tenant))
-    tenant.ids["volume"] = made["id"]
-    done(tenant, "POST /volumes/{volumeId}/import", {"path:volumeId": made["id"], "body:dryRun": False})
+    for name, request in (("held volume", "hold"), ("volume", "dryRun")):
+        made = done(tenant, "POST /volumes", {**named, "body:name": SHARED_VOLUME if name == "volume" else name})
+        for path in (f"{tenant.mark}.csv", f"{tenant.mark}/1.txt", f"{tenant.mark}/2.txt"):
+            clients.s3().put_object(Bucket=world.bucket, Key=made["prefix"] + path, Body=load_file(tenant))
+        tenant.ids[name] = made["id"]
+        body = {f"body:{request}": request == "hold"}
+        done(tenant, "POST /volumes/{volumeId}/import", {"path:volumeId": made["id"], **body})
     for message in taken_from(settings().volume_work_queue_url):
         assert call(process_volume.lambda_handler, message)
     tenant.ids["open volume"] = done(tenant, "POST /volumes", {**named, "body:name": f"{tenant.mark} open"})["id"]

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 # A statement that leaves the tenant out of these is stopped by what follows.
 HELD_UP = {
-    ("imports.commands", "_lock_import"): "the import is read once more, with the tenant, before anything is committed",
+    ("imports.state.facts", "lock_import"): "the import is read once more, with the tenant, before a commit",
     ("productions.selection", "_iterate_pages"): "exhibits are counted with the case first, and names are of the case",
     ("productions.selection", "_check_custodian_names"): "only custodians of the selected exhibits count",
     ("volume_files.error_files", "require_volume"): "the volume is of a case of the tenant, and of the tenant",

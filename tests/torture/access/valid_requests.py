@@ -123,6 +123,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
             "body:fileName": f"{tenant.mark}.csv",
             "body:size": 83,
             "body:dryRun": True,
+            "body:hold": True,
             **OPTIONS,
         },
     )
@@ -148,7 +149,14 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"])
     yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"], code="MISSING_ID")
     run = {"body:acceptRejections": True, "body:acknowledgeWarnings": True, "body:requireUnchanged": True}
-    yield ApiRequest("POST /imports/{importId}/run", {"path:importId": tenant.ids["checked"], **run})
+    seen = {"header:If-Match": '"1"'}
+    yield ApiRequest("POST /imports/{importId}/run", {"path:importId": tenant.ids["checked"], **seen, **run})
+    held = {**seen, "body:acceptRejections": True, "body:acknowledgeWarnings": True, "body:requireUnchanged": False}
+    yield ApiRequest("POST /volumes/{volumeId}/run", {"path:volumeId": tenant.ids["held volume"], **held})
+    yield ApiRequest("POST /imports/{importId}/check", {"path:importId": tenant.ids["checked"], **seen})
+    awaiting = {"path:importId": tenant.ids["awaiting"], **seen}
+    for options in (OPTIONS, volume, {"body:profile": SHARED_PROFILE}):
+        yield ApiRequest("PUT /imports/{importId}/options", {**awaiting, **options})
     undone = {"path:importId": tenant.ids["loaded"]}
     yield ApiRequest("GET /imports/{importId}/undo", undone)
     yield from _page(tenant, "GET /imports/{importId}/undo/kept", importId=tenant.ids["loaded"])
@@ -170,6 +178,7 @@ def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
     declared = {f"body:{name}": value for name, value in said.items()}
     yield ApiRequest("POST /volumes/{volumeId}/files", {"path:volumeId": tenant.ids["open volume"], **declared}, True)
     chosen = {"body:loadFile": f"{tenant.mark}.csv", "body:imageLoadFile": f"{tenant.mark}.opt", "body:dryRun": True}
+    chosen |= {"body:hold": True}
     one = {"path:volumeId": tenant.ids["open zip"], "body:zipNames": "cp437", **chosen, **OPTIONS}
     yield ApiRequest("POST /volumes/{volumeId}/import", one)
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):

@@ -16,9 +16,9 @@ from core.codes import CheckCode
 from core.contracts.checks import RunRequest
 from samples.words import build_random
 from shell.db.session import session
-from shell.imports.checks.commands import run_import
 from shell.imports.checks.queries import list_findings
 from shell.imports.queries import get_import
+from shell.imports.steps import run_import
 from tests.support.application.driver import World, call, request_messages
 from tests.torture.mutations.imports import deliver, deliver_chunks
 from tests.torture.mutations.load_files import Mutated

@@ -21,6 +21,7 @@ from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
 from shell.imports.state.access import build_not_found, refuse_during_undo, require_import
 from shell.imports.state.codes import CARRY_CODES
+from shell.imports.state.dependents import hold_back
 from shell.imports.state.findings import CaseState, read_case_state
 from shell.imports.state.import_states import read_state
 from shell.outbox.writer import append_events
@@ -35,15 +36,17 @@ _RESET_CHUNKS = text(
     "rejected = 0, warnings = 0, finished_at = NULL, import_digest = NULL WHERE import_id = :import_id"
 )
 _RUN = text(
-    f"UPDATE imports SET {CARRY_CODES}, status = 'running', phase = 'import', generation = generation + 1, "  # noqa: S608
-    "chunks_left = chunk_count, started_at = NOW(6), finished_at = NULL WHERE id = :import_id AND status = 'checked'"
+    f"UPDATE imports SET {CARRY_CODES}, status = :status, phase = 'import', "  # noqa: S608
+    "wanted = IF(wanted IS NULL, NULL, 'import'), generation = generation + 1, chunks_left = chunk_count, "
+    "started_at = NOW(6), finished_at = NULL WHERE id = :import_id AND status = 'checked'"
 )
 
 
-def run_import(transaction: Session, caller: Caller, import_id: int, body: RunRequest) -> ImportState:
+def run_checked(transaction: Session, caller: Caller, import_id: int, body: RunRequest) -> ImportState:
     """Import the file of an import that was checked; return its state.
 
-    The message that has the chunks queued is sent before the commit, as for a retry (`shell.imports.commands`).
+    Images wait for the import of their data file, if that is under way. The message that has the chunks queued is sent
+    before the commit, as for a retry (`shell.imports.commands`).
     Raises NotFoundError if the tenant has no such import; WrongStateError if it is not checked, if the check found
     something that `body` does not accept, if the case has changed and `body` requires that it has not, or if another
     import of the case is being undone, or if its volume is deleted;
@@ -52,16 +55,15 @@ def run_import(transaction: Session, caller: Caller, import_id: int, body: RunRe
     require_import(transaction, caller, import_id)
     refuse_during_undo(transaction, import_id)
     refuse_without_volume(transaction, import_id)
+    status = hold_back(transaction, import_id) or ImportStatus.RUNNING
     import_record = _lock(transaction, caller, import_id)
-    if import_record.after_import_id is not None:
-        raise WrongStateError("The images of a volume are imported with its load file: import the volume again.")
     check = transaction.get_one(ImportChecks, import_id)
     _require_accepted(check, body)
     if body.require_unchanged:
         _require_unchanged(transaction, import_record, check)
     _require_source(import_record)
     transaction.execute(_RESET_CHUNKS, {"import_id": import_id})
-    transaction.execute(_RUN, {"import_id": import_id})
+    transaction.execute(_RUN, {"import_id": import_id, "status": status.value})
     started = import_started(import_id, caller.tenant_id, import_record.rows_seen, import_record.chunk_count)
     append_events(transaction, [started])
     summary = {"generation": import_record.generation + 1}

@@ -21,6 +21,8 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 _PAGE = (
     "SELECT f.code, f.line_no, f.seq, f.row_count, f.column_name, f.message, f.control_number "
     "FROM import_check_findings AS f JOIN import_checks AS c ON c.import_id = f.import_id "
+    # Options that were changed since have another result.
+    "JOIN imports AS i ON i.id = f.import_id AND i.layout IS NOT NULL "
     "WHERE f.import_id = :import_id AND c.finished_at IS NOT NULL "
     "AND (f.seq < :per_attempt OR f.seq BETWEEN :per_attempt * c.finished_attempt "
     "AND :per_attempt * (c.finished_attempt + 1) - 1) "

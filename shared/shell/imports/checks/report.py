@@ -55,13 +55,13 @@ def write_check_report(message: ImportCheckedMessage) -> None:
 def _find_check(import_id: int, generation: int) -> tuple[Imports, int, dict[str, Severity]] | None:
     """Return the import, the attempt that ended its check, and the severity of each code.
 
-    None if the file is written, or the message obsolete.
+    None if the file is written, the message obsolete, or another check is to follow.
     """
     with session() as reading:
         check, import_record = reading.get(ImportChecks, import_id), reading.get(Imports, import_id)
         if check is None or import_record is None or check.finished_at is None or check.generation != generation:
             return None
-        if check.report_written:
+        if check.report_written or import_record.layout is None:
             return None
         return import_record, check.finished_attempt, map_severities(check.findings)
 

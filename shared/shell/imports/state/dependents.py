@@ -20,22 +20,35 @@ from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.work.messages import ImportMessage
 
+# What is held is released by a run alone.
+_IS_RELEASED = (
+    "after_import_id = :import_id AND status IN ('waiting', 'blocked') AND (wanted IS NULL OR wanted <> 'hold')"
+)
 _WAITING = text(
-    "SELECT id, generation, tenant_id FROM imports WHERE after_import_id = :import_id "
-    "AND status IN ('waiting', 'blocked') ORDER BY id FOR UPDATE"
+    f"SELECT id, generation, tenant_id FROM imports WHERE {_IS_RELEASED} ORDER BY id FOR UPDATE"  # noqa: S608
 )
+# The chunks of a check that is run are there already.
 _RELEASE = text(
-    "UPDATE imports SET status = 'splitting', started_at = NOW(6), finished_at = NULL "
-    "WHERE after_import_id = :import_id AND status IN ('waiting', 'blocked')"
+    "UPDATE imports SET status = CASE WHEN layout IS NULL THEN 'splitting' WHEN phase = 'check' THEN 'checking' "  # noqa: S608
+    f"ELSE 'running' END, started_at = NOW(6), finished_at = NULL WHERE {_IS_RELEASED}"
 )
-_BLOCK = text("UPDATE imports SET status = 'blocked' WHERE after_import_id = :import_id AND status = 'waiting'")
+_BLOCK = text(
+    "UPDATE imports SET status = 'blocked' WHERE after_import_id = :import_id AND status IN ('waiting', 'uploaded')"
+)
+_HOLD = text(
+    "UPDATE imports SET status = 'uploaded', started_at = NOW(6) "
+    "WHERE after_import_id = :import_id AND status = 'blocked' AND wanted = 'hold'"
+)
 _RUNNING = text(
     "SELECT id FROM imports WHERE after_import_id = :import_id AND status IN ('splitting', 'checking', 'running') "
     "ORDER BY id LIMIT 1"
 )
 _ENDED_WELL = (ImportStatus.COMPLETED, ImportStatus.COMPLETED_WITH_REJECTIONS, ImportStatus.CHECKED)
 _ENDED_BADLY = (ImportStatus.FAILED, ImportStatus.CANCELLED)
-_UNDER_WAY = (ImportStatus.AWAITING_UPLOAD, ImportStatus.SPLITTING, ImportStatus.CHECKING, ImportStatus.RUNNING)
+_UNDER_WAY = (
+    *(ImportStatus.AWAITING_UPLOAD, ImportStatus.UPLOADED),
+    *(ImportStatus.SPLITTING, ImportStatus.CHECKING, ImportStatus.RUNNING),
+)
 
 
 def release_dependents(transaction: Session, import_id: int) -> None:
@@ -53,8 +66,13 @@ def release_dependents(transaction: Session, import_id: int) -> None:
 
 
 def block_dependents(transaction: Session, import_id: int) -> None:
-    """Block the imports that wait for this one, which the transaction records as failed or cancelled."""
+    """Block the imports that wait for this one or are held, when the transaction records it as failed or cancelled."""
     transaction.execute(_BLOCK, {"import_id": import_id})
+
+
+def hold_dependents(transaction: Session, import_id: int) -> None:
+    """Hold the imports again that were blocked while they were held, because the transaction holds this one again."""
+    transaction.execute(_HOLD, {"import_id": import_id})
 
 
 def refuse_beside_dependents(transaction: Session, import_id: int) -> None:

@@ -16,24 +16,26 @@ from core.contracts.imports import (
 )
 from core.imports.progress import UNKNOWN_PACE, compute_pace
 from core.imports.report_files import build_report_prefix
+from core.imports.steps import choose_wish, list_actions
 from core.load_mode import Mode
 from core.statuses import ACTIVE_STATUSES
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
 from shell.imports.state.access import build_not_found
+from shell.imports.state.facts import FACTS, build_facts, describe_phase
 from shell.utils.user_names import read_user_names
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 COLUMNS = (
-    "i.id, i.tenant_id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
-    "i.profile_version, i.size, i.sha256, i.failure_code, "
-    "i.failure_message, i.rows_seen, i.chunk_count, i.phase, i.kind, i.volume_id, v.name AS volume_name, "
+    f"i.id, i.tenant_id, {FACTS}, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
+    "i.profile_version, i.size, i.sha256, "
+    "i.failure_message, i.rows_seen, i.chunk_count, i.kind, i.volume_id, v.name AS volume_name, "
     # Layouts that earlier versions wrote have no mode.
     f"IF(i.layout IS NULL, NULL, COALESCE(JSON_UNQUOTE(JSON_EXTRACT(i.layout, '$.load_mode.mode')), '{Mode.APPEND}')) "
     "AS mode, IF(i.layout IS NULL, COALESCE(s.bytes_read, 0), i.size) AS bytes_read, "
     # The end of a check rejects rows that its chunks accept.
     "COALESCE(k.would_import, i.imported) AS imported, COALESCE(k.unchanged, i.unchanged) AS unchanged, "
     "COALESCE(k.would_update, i.updated) AS updated, COALESCE(k.would_reject, i.rejected) AS rejected, "
-    "COALESCE(k.warnings, i.warnings) AS warnings, i.generation, i.reports_generation, i.started_at, i.finished_at, "
+    "COALESCE(k.warnings, i.warnings) AS warnings, i.reports_generation, i.started_at, i.finished_at, "
     "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds"
 )
 SOURCE = (
@@ -74,7 +76,9 @@ def build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
     ids = [row.id for row in rows]
     sums = {row.import_id: dict(row._mapping) for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
     names = read_user_names(reading, rows[0].tenant_id, [row.user_id for row in rows]) if rows else {}
-    return [_build_state(row, sums.get(row.id, {}), names.get(row.user_id)) for row in rows]
+    # Chunks of a former split are left until the next one begins.
+    counted = {row.id: sums.get(row.id, {}) if row.chunk_count else {} for row in rows}
+    return [_build_state(row, counted[row.id], names.get(row.user_id)) for row in rows]
 
 
 def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> ImportState:
@@ -83,11 +87,15 @@ def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> 
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
     processed = sum(counts[name] for name in _COUNTS if name != "warnings")
     left = row.rows_seen - processed
+    failed = int(chunks.get("failed") or 0)
     paced = compute_pace(int(chunks.get("processed_since") or 0), float(row.seconds), left) if running else UNKNOWN_PACE
     return ImportState(
         id=row.id,
         status=row.status,
-        phase=row.phase,
+        phase=describe_phase(row),
+        wanted=choose_wish(row.wanted, row.phase),
+        options_version=row.options_version,
+        actions=list_actions(build_facts(row, is_incomplete=failed > 0)),
         kind=row.kind,
         mode=row.mode,
         volume_id=row.volume_id,
@@ -108,7 +116,7 @@ def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> 
         **counts,
         chunks=row.chunk_count,
         chunks_done=int(chunks.get("done") or 0),
-        chunks_failed=int(chunks.get("failed") or 0),
+        chunks_failed=failed,
         generation=row.generation,
         reports_generation=row.reports_generation,
         reports_prefix=build_report_prefix(row.id, row.reports_generation) if row.reports_generation else None,

@@ -32,8 +32,10 @@ _LIVE_IMAGES = text(
     "SELECT i.id, i.status FROM imports AS u JOIN imports AS i ON i.after_import_id = u.id "
     # The rows were imported from a check of the volume, and the images by a later import of it.
     "OR (i.volume_id = u.volume_id AND i.kind = 'images' AND i.id > u.id) "
-    "WHERE u.id = :import_id AND u.kind = 'rows' AND i.phase = 'import' AND (i.status IN ('splitting', 'running') "
-    "OR EXISTS (SELECT 1 FROM import_chunks AS k WHERE k.import_id = i.id AND k.status = 'done')) ORDER BY i.id"
+    "WHERE u.id = :import_id AND u.kind = 'rows' "
+    "AND ((i.status = 'splitting' AND COALESCE(i.wanted, i.phase) = 'import') OR (i.phase = 'import' "
+    "AND (i.status = 'running' "
+    "OR EXISTS (SELECT 1 FROM import_chunks AS k WHERE k.import_id = i.id AND k.status = 'done')))) ORDER BY i.id"
 )
 
 

@@ -16,9 +16,9 @@ from core.contracts.checks import RunRequest
 from core.contracts.undos import UndoRequest
 from core.errors import WrongStateError
 from shell.db.session import session
-from shell.imports.checks.commands import run_import
 from shell.imports.queries import get_import
 from shell.imports.splitting import registration
+from shell.imports.steps import run_import
 from shell.imports.undo.commands import undo_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, cancel, committed, finish, retry, until_waiting
