@@ -66,6 +66,7 @@ shell.imports.completing: shell.imports.state shell.imports.pages shell.volume_f
   core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.checks: shell.imports.state shell.imports.completing shell.imports.pages shell.volume_files
   core.cells core.checks core.imports core.load_file core.volumes DOMAIN
+shell.imports.corrections: shell.imports.state shell.volume_files core.imports core.load_file DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows shell.imports.chunks shell.imports.images
   shell.imports.pages
   shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
@@ -77,6 +78,7 @@ shell.api: shell.outbox core.contracts UTILS
 shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.outbox.relay shell.volumes.deletion UTILS
 functions: shell.api shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox shell.maintenance
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
+  shell.imports.corrections
   shell.imports.images shell.exhibits shell.custody shell.productions shell.volumes core.contracts
 local.errors:
 local.time_scale:

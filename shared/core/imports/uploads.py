@@ -39,8 +39,15 @@ class Upload:
         A hash, because an index over the names would fold case, exceed the size limit of an index, and treat NULL
         versions as different. In a bucket without versions, ETag and sequencer distinguish one put from the next.
         """
-        version = [self.version_id] if self.version_id else ["", self.etag or "", self.sequencer or ""]
-        return hashlib.sha256("\0".join([self.bucket, self.key, *version]).encode()).digest()
+        return build_upload_key(self.bucket, self.key, self.version_id, self.etag, self.sequencer)
+
+
+def build_upload_key(
+    bucket: str, key: str, version_id: str | None, etag: str | None, sequencer: str | None = None
+) -> bytes:
+    """Return the 32 bytes that stand for one version of an object; see `Upload.upload_key`."""
+    version = [version_id] if version_id else ["", etag or "", sequencer or ""]
+    return hashlib.sha256("\0".join([bucket, key, *version]).encode()).digest()
 
 
 class FilePart(NamedTuple):

@@ -27,6 +27,7 @@ from core.contracts.queries import (
     PreviewQuery,
     ProductionQuery,
     ProfileQuery,
+    RejectedRowQuery,
     TextQuery,
     VolumeQuery,
 )
@@ -70,6 +71,7 @@ T = TypeVar("T")
 Batch = Annotated[list[T], Body(min_length=1, max_length=MAX_BATCH)]
 Page = Annotated[PageQuery, Query()]
 ImportFilter = Annotated[ImportQuery, Query()]
+RejectedRowFilter = Annotated[RejectedRowQuery, Query()]
 FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
 ProfileFilter = Annotated[ProfileQuery, Query()]

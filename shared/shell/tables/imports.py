@@ -25,6 +25,7 @@ class Imports(Base):
         Index("ix_imports_tenant", "tenant_id"),
         Index("ix_imports_volume", "volume_id"),
         Index("ix_imports_after", "after_import_id"),
+        Index("ix_imports_corrects", "corrects_import_id"),
     )
 
     id: Mapped[int] = mapped_column(
@@ -79,6 +80,9 @@ class Imports(Base):
     )
     after_import_id: Mapped[int | None] = mapped_column(
         BigInteger, comment="The import that has to end before this one begins, imports.id; NULL for none"
+    )
+    corrects_import_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The import of whose rejected rows this one has corrections, imports.id; NULL for none"
     )
     failure_code: Mapped[str | None] = mapped_column(
         String(64), comment="Why the whole file failed, as a code; NULL otherwise"

@@ -11,20 +11,22 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.imports import (
+    MAX_CORRECTING,
     ImportState,
     ProfileUse,
 )
 from core.imports.progress import UNKNOWN_PACE, compute_pace
 from core.imports.report_files import build_report_prefix
-from core.statuses import ACTIVE_STATUSES
+from core.statuses import ACTIVE_STATUSES, ImportPhase
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
 from shell.imports.state.access import build_not_found
+from shell.imports.state.claims import count_closed, list_correcting
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 COLUMNS = (
     "i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
     "i.profile_version, i.size, i.sha256, i.failure_code, "
-    "i.failure_message, i.rows_seen, i.chunk_count, i.phase, "
+    "i.failure_message, i.rows_seen, i.chunk_count, i.phase, i.corrects_import_id, "
     # The end of a check rejects rows that its chunks accept.
     "COALESCE(k.would_import, i.imported) AS imported, COALESCE(k.unchanged, i.unchanged) AS unchanged, "
     "COALESCE(k.would_update, i.updated) AS updated, COALESCE(k.would_reject, i.rejected) AS rejected, "
@@ -61,13 +63,14 @@ def read_import(reading: Session, caller: Caller, import_id: int) -> tuple[Impor
 
 
 def build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
-    """Return the imports with the sums of their chunks, which take one statement for all imports."""
+    """Return the imports with the sums of their chunks and corrections, each in one statement for all imports."""
     ids = [row.id for row in rows]
     sums = {row.import_id: dict(row._mapping) for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
-    return [_build_state(row, sums.get(row.id, {})) for row in rows]
+    closed, correcting = count_closed(reading, ids), list_correcting(reading, ids)
+    return [_build_state(row, sums.get(row.id, {}), closed.get(row.id, 0), correcting.get(row.id, ())) for row in rows]
 
 
-def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
+def _build_state(row: Any, chunks: Mapping[str, Any], closed: int, correcting: Sequence[int]) -> ImportState:
     running = row.status in ACTIVE_STATUSES
     counted = chunks if running else dict(row._mapping)
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
@@ -90,6 +93,9 @@ def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
         rows_seen=row.rows_seen,
         rows_processed=processed,
         **counts,
+        corrects=row.corrects_import_id,
+        corrected_by=list(correcting[:MAX_CORRECTING]),
+        open_rejections=counts["rejected"] - closed if _has_open_rejections(row) else 0,
         chunks=row.chunk_count,
         chunks_failed=int(chunks.get("failed") or 0),
         generation=row.generation,
@@ -99,3 +105,8 @@ def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
         started_at=row.started_at.replace(tzinfo=UTC),
         finished_at=None if row.finished_at is None else row.finished_at.replace(tzinfo=UTC),
     )
+
+
+def _has_open_rejections(row: Any) -> bool:
+    """Return whether rejected rows of an import are open in it; those of a correction are where they are from."""
+    return row.corrects_import_id is None and row.phase == ImportPhase.IMPORT
