@@ -85,12 +85,13 @@ class RejectedCells(ResponseModel):
     """A row that was not imported."""
 
     line: int = Field(description="The row's first line in the file, from 1.")
+    rows: int = Field(description="1, or the number of rows of a chunk that failed in every attempt: retry the import.")
     original_line: int | None = Field(
         description="The row's line in the file that was first imported, if this one is an error file or a correction."
     )
     cells: list[str] | None = Field(
         description="The cells in the order of the columns, with U+FFFD for bytes that cannot be decoded. null if the "
-        "row cannot be read as cells, is longer than 500,000 bytes, or is one of an image load file."
+        "row cannot be read as cells, is longer than 500,000 bytes, is one of an image load file, or stands for a chunk."
     )
     raw: str = Field(description="The beginning of the row as it is in the file, at most 10,000 bytes of it.")
     raw_is_truncated: bool

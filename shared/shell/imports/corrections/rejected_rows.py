@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import text
 
 from core.caller import Caller
+from core.codes import Rejection
 from core.contracts.corrections import CellError, RejectedCells, RejectedRowPage, RowColumn
 from core.imports.rejected_cells import (
     MAX_CELL_BYTES,
@@ -29,6 +30,7 @@ from core.pagination import decode_cursor, encode_cursor
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
 from shell.imports.state.access import require_import
+from shell.imports.state.claims import DISCARDED
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
@@ -45,7 +47,8 @@ _WITH_CODE = (
 )
 # The claims of an import that does not run are open; the other columns tell of one that is taken.
 _ROWS = (
-    "SELECT rejection.line_no, rejection.byte_start, rejection.byte_len, rejection.original_line, claim.user_id, "
+    "SELECT rejection.line_no, rejection.byte_start, rejection.byte_len, rejection.original_line, rejection.row_count, "
+    "claim.user_id, "
     "claim.created_at, claim.status, IF(claim.status = 'accepted' OR correcting.status = 'running', "
     "claim.correcting_import_id, NULL) AS correcting_id "
     "FROM import_rejections AS rejection LEFT JOIN import_corrections AS claim "
@@ -137,11 +140,13 @@ def _count_needed(row: Any) -> int:
 
 
 def _build_item(row: Any, record: RejectedRecord, errors: Sequence[Any], layout: Layout) -> RejectedCells:
-    is_discarded = row.status == "discarded"
+    is_discarded, is_chunk = row.status == DISCARDED, errors[0].code == Rejection.CHUNK_FAILED
+    cells = None if is_chunk or record.cells is None else [replace_surrogates(cell) for cell in record.cells]
     return RejectedCells(
         line=row.line_no,
+        rows=row.row_count,
         original_line=row.original_line,
-        cells=None if record.cells is None else [replace_surrogates(cell) for cell in record.cells],
+        cells=cells,
         raw=record.raw,
         raw_is_truncated=record.is_truncated,
         errors=[_build_error(error, record, layout) for error in errors],
