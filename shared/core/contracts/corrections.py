@@ -91,7 +91,8 @@ class RejectedCells(ResponseModel):
     )
     cells: list[str] | None = Field(
         description="The cells in the order of the columns, with U+FFFD for bytes that cannot be decoded. null if the "
-        "row cannot be read as cells, is longer than 500,000 bytes, is one of an image load file, or stands for a chunk."
+        "row cannot be read as cells, is longer than 500,000 bytes, or is one of an image load file or stands for a "
+        "chunk."
     )
     raw: str = Field(description="The beginning of the row as it is in the file, at most 10,000 bytes of it.")
     raw_is_truncated: bool

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,7 +36,7 @@ from shell.db.session import session
 from shell.imports.corrections.correcting_import import Source, insert_import
 from shell.imports.corrections.rejections import find_refusals
 from shell.imports.state.access import refuse_during_undo, require_import
-from shell.imports.state.claims import NOT_CORRECTABLE, Claim, find_taken, take_claims
+from shell.imports.state.claims import NOT_CORRECTABLE, Claim, lock_claims, take_claims
 from shell.imports.state.import_states import read_state
 from shell.settings import settings
 from shell.tables.imports import Imports
@@ -112,11 +112,12 @@ class NewCorrection:
         if self._source is not None:
             refuse_without_volume(transaction, self._import_id)
         self._lock_original(transaction)
-        refusals = list(self._list_refusals(transaction))
+        claims = lock_claims(transaction, self._import_id, list(self._places))
+        refusals = list(self._list_refusals(transaction, claims.taken))
         if refusals:
             raise CorrectionRefusedError(refusals)
         created = None if self._source is None else insert_import(transaction, caller, self._source)
-        take_claims(transaction, self._import_id, self._list_claims(created), caller.user_id)
+        take_claims(transaction, self._import_id, self._list_claims(created), caller.user_id, claims.reopened)
         if created is not None:
             request = ImportMessage(created, 1)
             send_messages(settings().import_requests_queue_url, [request], tenant_id=caller.tenant_id)
@@ -137,9 +138,8 @@ class NewCorrection:
         if self._source is not None and self._source.original.layout != original.layout:
             raise BusyError("The import was retried meanwhile; read its rows again.", retry_after_s=_FORM_CHANGED_S)
 
-    def _list_refusals(self, transaction: Session) -> Iterator[tuple[str, str]]:
+    def _list_refusals(self, transaction: Session, taken: Mapping[int, str]) -> Iterator[tuple[str, str]]:
         found = find_refusals(transaction, self._import_id, list(self._places))
-        taken = find_taken(transaction, self._import_id, list(self._places))
         reasons = {line: f"Line {line} {what}; read the rows again." for line, what in taken.items()} | found
         yield from ((place, reasons[line]) for line, place in self._places.items() if line in reasons)
 

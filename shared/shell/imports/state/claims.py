@@ -76,28 +76,40 @@ class Claim(NamedTuple):
     correcting_line: int | None = None
 
 
-def find_taken(transaction: Session, import_id: int, lines: Collection[int]) -> dict[int, str]:
-    """Lock the claims of these lines; return how those that are not open are taken, as words, by line."""
+class LockedClaims(NamedTuple):
+    """The claims of some lines, locked: how lines are taken, in words, and the lines whose claims are open again."""
+
+    taken: dict[int, str]
+    reopened: list[int]
+
+
+def lock_claims(transaction: Session, import_id: int, lines: Collection[int]) -> LockedClaims:
+    """Lock the claims of these lines, and return them."""
     claims = transaction.execute(_LOCK, {"import_id": import_id, "lines": json.dumps(sorted(lines))}).all()
     ids = {claim.correcting_import_id for claim in claims if claim.status == PENDING}
     running = set(transaction.execute(_RUNNING, {"ids": sorted(ids)}).scalars()) if ids else set()
-    taken = {}
+    taken: dict[int, str] = {}
     for claim in claims:
         if claim.status == DISCARDED:
             taken[claim.line_no] = "is discarded"
         elif claim.status == ACCEPTED or claim.correcting_import_id in running:
             done = "is" if claim.status == ACCEPTED else "is being"
             taken[claim.line_no] = f"{done} corrected by import {claim.correcting_import_id}"
-    return taken
+    return LockedClaims(taken, [claim.line_no for claim in claims if claim.line_no not in taken])
 
 
-def take_claims(transaction: Session, import_id: int, claims: Iterable[Claim], user_id: str) -> None:
-    """Claim lines, in their order, in place of claims that are open; `find_taken` has found none that is not."""
-    ordered = sorted(claims)
-    lines = {"import_id": import_id, "lines": json.dumps([claim.line for claim in ordered])}
-    transaction.execute(_DELETE, lines)
+def take_claims(
+    transaction: Session, import_id: int, claims: Iterable[Claim], user_id: str, reopened: Sequence[int]
+) -> None:
+    """Claim lines, in their order, in place of the locked claims that are open again.
+
+    A claim that another transaction took since is a duplicate: the transaction is retried, and finds it.
+    """
+    if reopened:
+        transaction.execute(_DELETE, {"import_id": import_id, "lines": json.dumps(reopened)})
     rows = [
-        (import_id, line, DISCARDED if by is None else PENDING, by, number, user_id) for line, by, number in ordered
+        (import_id, line, DISCARDED if by is None else PENDING, by, number, user_id)
+        for line, by, number in sorted(claims)
     ]
     insert_new(transaction, "import_corrections", _COLUMNS, rows)
 
