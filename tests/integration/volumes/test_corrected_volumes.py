@@ -17,12 +17,15 @@ from tests.support.imports.corrected_rows import CLIENT, correct, get_state, lis
 from tests.support.undo.runs import undo
 
 HEADER = "Control Number,Native Path,Text Path\r\n"
-ROWS = ("A-1,natives\\1.doc,..\\TEXT\\1.txt", ",natives\\2.doc,..\\TEXT\\2.txt", ",natives\\3.doc,..\\TEXT\\3.txt")
+ROWS = ("A-1,natives\\1.doc,texts\\1.txt", ",natives\\2.doc,texts\\2.txt", ",natives\\3.doc,texts\\3.txt")
 FILES = {
     **{f"DATA/natives/{number}.doc": b"native" for number in (1, 2, 3)},
-    **{f"TEXT/{number}.txt": b"text" for number in (1, 2, 3)},
+    **{f"DATA/texts/{number}.txt": b"text" for number in (1, 2, 3)},
+    "IMG/1.tif": b"image",
+    "IMG/2.tif": b"image",
     "other.bin": b"nothing names it",
 }
+OTHERS = ["IMG/1.tif", "IMG/2.tif", "other.bin"]
 LINKED = (
     "SELECT e.control_number, l.kind, f.path FROM exhibits AS e JOIN exhibit_files AS l ON l.exhibit_id = e.id "
     "JOIN volume_files AS f ON f.id = l.file_id ORDER BY 1, 2"
@@ -55,12 +58,12 @@ def list_linked(world: World) -> list[Any]:
 def test_a_corrected_row_has_its_files(world: World) -> None:
     volume_id, import_id = import_volume(world)
     before = list_linked(world)
-    assert [row[2] for row in before] == ["DATA/natives/1.doc", "TEXT/1.txt"]
+    assert [row[2] for row in before] == ["DATA/natives/1.doc", "DATA/texts/1.txt"]
     assert (
         list_unreferenced(world, import_id)
         == [
             *(("FILE_OF_REJECTED_ROW", f"DATA/natives/{number}.doc") for number in (2, 3)),
-            *(("FILE_OF_REJECTED_ROW", f"TEXT/{number}.txt") for number in (2, 3)),
+            *(("FILE_OF_REJECTED_ROW", f"DATA/texts/{number}.txt") for number in (2, 3)),
             ("UNREFERENCED_FILE", "other.bin"),
         ]
         or True
@@ -69,16 +72,16 @@ def test_a_corrected_row_has_its_files(world: World) -> None:
     assert list_linked(world) == [
         *before,
         ("A-2", before[0][1], "DATA/natives/2.doc"),
-        ("A-2", before[1][1], "TEXT/2.txt"),
+        ("A-2", before[1][1], "DATA/texts/2.txt"),
     ]
-    named = {path for code, path in list_unreferenced(world, correction) if code == "UNREFERENCED_FILE"}
-    assert named == {"other.bin"}
+    unnamed = [path for code, path in list_unreferenced(world, correction) if code == "UNREFERENCED_FILE"]
+    assert unnamed == OTHERS
     last = correct(world, import_id, {4: set_cell(0, "A-3")})
-    assert list_unreferenced(world, last) == [("UNREFERENCED_FILE", "other.bin")]
+    assert list_unreferenced(world, last) == [("UNREFERENCED_FILE", path) for path in OTHERS]
     assert import_rows(world, volume_id)[-1]["id"] == last
     figures = get_import(CALLER, last).files
     assert figures is not None
-    assert (figures.natives_linked, figures.texts_linked, figures.unreferenced) == (1, 1, 1)
+    assert (figures.natives_linked, figures.texts_linked, figures.unreferenced) == (1, 1, 3)
     assert get_state(import_id)["openRejections"] == 0
     undo(world, last)
     undo(world, correction)
@@ -99,13 +102,13 @@ def test_the_files_of_a_volume_that_is_deleted_cannot_be_linked(world: World) ->
 @pytest.mark.parametrize("kind", ["correct", "discard"])
 def test_rejected_lines_of_an_image_load_file_are_discarded_only(world: World, kind: str) -> None:
     data = HEADER + f"{ROWS[0]}\r\n"
-    images = b"A-1,VOL,TEXT\\1.txt,Y,,,1\r\nB-9,VOL,TEXT\\2.txt,Y,,,1\r\n"
+    images = b"A-1,VOL,IMG\\1.tif,Y,,,1\r\nB-9,VOL,IMG\\2.tif,Y,,,1\r\n"
     volume_id = upload(world, {**FILES, "DATA/load.csv": data.encode(), "DATA/load.opt": images})
     run(volume_id)
     finish_imports(world)
     found = next(each for each in import_rows(world, volume_id) if each["kind"] == "images")
     (row,) = list_rows(found["id"])
-    assert (row["line"], row["cells"], row["raw"]) == (2, None, "B-9,VOL,TEXT\\2.txt,Y,,,1\r\n")
+    assert (row["line"], row["cells"], row["raw"]) == (2, None, "B-9,VOL,IMG\\2.tif,Y,,,1\r\n")
     assert CLIENT.get(f"/imports/{found['id']}/rejected-rows").json["columns"] is None
     if kind == "correct":
         assert post(found["id"], {2: ["x"]}).status == 409
