@@ -37,9 +37,9 @@ def get_import(import_id: api.Id, request: api.Request) -> schemas.ImportDetails
 
 
 @app.get("/imports/<import_id>/rejections", **api.for_viewers(200, rows.RejectionPage, 404))
-def list_rejections(import_id: api.Id, request: api.Request, page: api.Page) -> rows.RejectionPage:
+def list_rejections(import_id: api.Id, request: api.Request, filters: api.RejectionFilter) -> rows.RejectionPage:
     """List the rows that were not imported, with line and reason, in the order of the file."""
-    return queries.list_rejections(request.caller, import_id, **page.model_dump())
+    return queries.list_rejections(request.caller, import_id, **filters.model_dump())
 
 
 @app.get("/imports/<import_id>/warnings", **api.for_viewers(200, rows.WarningPage, 404))

@@ -75,7 +75,8 @@ shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports
 shell.custody: DOMAIN
 shell.productions: shell.sns core.productions DOMAIN
 shell.api: shell.outbox core.contracts UTILS
-shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.outbox.relay shell.volumes.deletion UTILS
+shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.imports.corrections shell.outbox.relay
+  shell.volumes.deletion UTILS
 functions: shell.api shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox shell.maintenance
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
   shell.imports.corrections

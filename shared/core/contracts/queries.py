@@ -112,6 +112,14 @@ class FindingQuery(PageQuery):
     code: str | None = Field(default=None, min_length=1, max_length=32, description="Only findings of this code.")
 
 
+class RejectionQuery(PageQuery):
+    """The filter of the rejections of an import."""
+
+    is_open: Literal["true"] | None = Field(
+        default=None, alias="open", description="true: only of rows that are neither corrected nor discarded."
+    )
+
+
 class RejectedRowQuery(PageQuery):
     """The filters of the rejected rows of an import."""
 

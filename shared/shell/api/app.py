@@ -28,6 +28,7 @@ from core.contracts.queries import (
     ProductionQuery,
     ProfileQuery,
     RejectedRowQuery,
+    RejectionQuery,
     TextQuery,
     VolumeQuery,
 )
@@ -71,6 +72,7 @@ T = TypeVar("T")
 Batch = Annotated[list[T], Body(min_length=1, max_length=MAX_BATCH)]
 Page = Annotated[PageQuery, Query()]
 ImportFilter = Annotated[ImportQuery, Query()]
+RejectionFilter = Annotated[RejectionQuery, Query()]
 RejectedRowFilter = Annotated[RejectedRowQuery, Query()]
 FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]

@@ -58,10 +58,16 @@ _AFTER = (
     "WHERE import_id = :import_id AND line_no >= :line_no AND (line_no > :line_no OR seq > :seq) "
     "ORDER BY line_no, seq LIMIT :most"
 )
-_REJECTIONS = text(
-    "SELECT line_no, seq, row_count, column_name, code, message, control_number, byte_start, byte_len, "  # noqa: S608
-    f"original_line FROM import_rejections {_AFTER}"
+_OF_REJECTIONS = (
+    "SELECT line_no, seq, row_count, column_name, code, message, control_number, byte_start, byte_len, original_line "
+    "FROM import_rejections"
 )
+_REJECTIONS = text(f"{_OF_REJECTIONS} {_AFTER}")
+_IS_OPEN = (
+    "AND NOT EXISTS (SELECT 1 FROM import_corrections AS claim WHERE claim.import_id = import_rejections.import_id "
+    "AND claim.line_no = import_rejections.line_no AND claim.status IN ('accepted', 'discarded'))"
+)
+_OPEN_REJECTIONS = text(f"{_OF_REJECTIONS} {_AFTER.replace('ORDER BY', f'{_IS_OPEN} ORDER BY')}")
 _WARNINGS = text(
     "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes, "  # noqa: S608
     f"byte_start, byte_len FROM import_warnings {_AFTER}"
@@ -171,12 +177,15 @@ def _report_urls(state: ImportState, deficiencies: int, *, has_columns: bool) ->
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_rejections(caller: Caller, import_id: int, limit: int, after: str | None) -> RejectionPage:
-    """Return a page of the rejected rows, each with all of its errors, in file order.
+def list_rejections(
+    caller: Caller, import_id: int, limit: int, after: str | None, *, is_open: str | None = None
+) -> RejectionPage:
+    """Return a page of the rejected rows, each with all of its errors, in file order; `is_open`: only open ones.
 
     Raises NotFoundError if the tenant has no such import, InvalidInputError if `after` is not a valid cursor.
     """
-    rows, cursor = _read_page(_REJECTIONS, caller, import_id, limit, after)
+    statement = _OPEN_REJECTIONS if is_open else _REJECTIONS
+    rows, cursor = _read_page(statement, caller, import_id, limit, after)
     return RejectionPage(items=[_build_rejection(row) for row in rows], next=cursor)
 
 

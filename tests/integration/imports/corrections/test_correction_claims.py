@@ -65,6 +65,10 @@ def test_correct_reject_discard_undo(world: World) -> None:
     assert [row["line"] for row in list_rows(import_id, open="false")] == [3, 5, 6]
     assert [row["line"] for row in list_rows(import_id, code="MISSING_ID", limit=2)] == [3, 4, 5, 6, 7, 8]
     assert list_rows(import_id, code="DUPLICATE_ID") == []
+    rejections = CLIENT.get(f"/imports/{import_id}/rejections?open=true&limit=2").json
+    assert [each["line"] for each in rejections["items"]] == [4, 7]
+    rest = CLIENT.get(f"/imports/{import_id}/rejections?open=true&after={rejections['next']}").json["items"]
+    assert [each["line"] for each in rest] == [8]
     assert read_object(world, second) == [{"line": 5, "cells": ["B-5", "title 5"]}]
 
 

@@ -16,7 +16,7 @@ from core.errors import CorrectionRefusedError, StorageUnavailableError
 from shell.aws import clients
 from shell.imports.corrections import commands
 from shell.imports.corrections.commands import NewCorrection
-from shell.imports.state.claims import LockedClaims
+from shell.imports.state.claims import LockedClaims, lock_claims
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from tests.integration.imports.corrections.test_correction_claims import build_file, check_open
 from tests.support.application.driver import World, request_messages
@@ -100,10 +100,9 @@ def test_without_the_look_at_claims_a_line_has_two_winners(
     world: World, connections: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Negative control."""
-    found = commands.lock_claims
 
     def overlook(*place: Any) -> LockedClaims:
-        claims = found(*place)
+        claims = lock_claims(*place)
         return LockedClaims({}, [*claims.taken, *claims.reopened])
 
     monkeypatch.setattr(commands, "lock_claims", overlook)
