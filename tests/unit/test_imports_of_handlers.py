@@ -36,7 +36,7 @@ LOADS: dict[str, set[str]] = {
     "custodians_api": API | SLOTS,
     "custody_api": API | SLOTS,
     "exhibits_api": API | SLOTS,
-    "import_checks_api": API | SLOTS,
+    "import_checks_api": API | SLOTS | {"core.load_file.rows"},
     "import_chunk": QUEUE | {"core.load_file.rows"},
     "imports_api": API | SLOTS,
     "migrate_database": {"alembic"},

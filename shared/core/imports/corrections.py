@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import date
 from typing import NamedTuple
 
 from core.file_options import VolumeUse
@@ -19,8 +18,6 @@ from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
 from core.load_file.rows import read_key
 
-# S3 reports no upload under it: the import is created by the request.
-PREFIX = "corrections"
 MAX_ROWS, MAX_BYTES = 1_000, 4_000_000
 
 
@@ -35,16 +32,6 @@ def encode_rows(rows: Iterable[CorrectedRow]) -> bytes:
     """Return the rows as JSON Lines, in UTF-8; line breaks and other control characters of cells are escaped."""
     documents = ({"line": row.line, "cells": list(row.cells)} for row in rows)
     return b"".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for each in documents)
-
-
-def build_correction_key(tenant_id: str, day: date, name: str) -> str:
-    """Return the key of a correction's object; `name` is random, so that no two requests share one."""
-    return f"{build_day_prefix(day)}{tenant_id}/{name}.jsonl"
-
-
-def build_day_prefix(day: date) -> str:
-    """Return the common prefix of the objects of a day."""
-    return f"{PREFIX}/{day.isoformat()}/"
 
 
 def build_file_name(import_id: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, NamedTuple
 from unicodedata import category
 from urllib.parse import unquote_plus
@@ -12,6 +13,8 @@ from urllib.parse import unquote_plus
 from core.errors import InvalidInputError, UploadRefusedError
 
 PREFIX = "imports"
+# S3 reports no upload under it: the import is created by the request.
+CORRECTIONS = "corrections"
 PARTS = 5
 MAX_KEY_BYTES = 1_024
 MAX_TENANT_CHARACTERS, MAX_CASE_CHARACTERS = 64, 255
@@ -76,6 +79,16 @@ def build_object_key(tenant_id: str, case_name: str, upload_id: str, file_name: 
             f"limit is {MAX_KEY_BYTES}; shorten one of them."
         )
     return key
+
+
+def build_correction_key(tenant_id: str, day: date, name: str) -> str:
+    """Return the key of a correction's object; `name` is random, so that no two requests share one."""
+    return f"{build_day_prefix(day)}{tenant_id}/{name}.jsonl"
+
+
+def build_day_prefix(day: date) -> str:
+    """Return the common prefix of the objects of a day."""
+    return f"{CORRECTIONS}/{day.isoformat()}/"
 
 
 def build_placeholder_key(upload_id: str) -> bytes:

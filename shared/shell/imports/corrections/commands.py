@@ -23,11 +23,11 @@ from core.errors import BusyError, CorrectionRefusedError, InvalidInputError, Wr
 from core.imports.corrections import (
     MAX_BYTES,
     CorrectedRow,
-    build_correction_key,
     copy_layout,
     encode_rows,
     find_repeated_ids,
 )
+from core.imports.uploads import build_correction_key
 from core.load_file.layout import Layout
 from core.statuses import ImportKind, ImportPhase, ImportStatus
 from shell.aws.new_objects import StoredObject, put_new

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import bindparam, text
 
-from core.imports.corrections import build_day_prefix
+from core.imports.uploads import build_day_prefix
 from shell.aws.s3 import hide_objects, list_objects
 from shell.db.session import session
 from shell.settings import settings

@@ -247,6 +247,7 @@ def test_the_reports_of_the_original_are_unchanged_and_those_of_a_correction_hav
     assert own["report.csv"].decode().splitlines()[1].endswith(",1,7")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_walk_of_corrections(world: World, seed: int) -> None:
     """Open rows are those of a model that knows the requests, at every quiet point."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from core.imports.corrections import build_correction_key
+from core.imports.uploads import build_correction_key
 from shell.aws import clients
 from shell.imports.corrections.orphans import delete_orphans
 from tests.integration.imports.corrections.test_correction_claims import build_file

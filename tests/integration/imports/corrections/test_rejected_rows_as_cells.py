@@ -37,7 +37,7 @@ def test_each_kind_of_row(world: World) -> None:
         b',"a\r\nb",x\r\n',
         b"A\x01-6,good,\r\n",
     ]
-    import_id = world.run(HEADER + b"".join(rows))
+    import_id = world.run(HEADER + b"".join(rows), encoding="utf-8")
     page = CLIENT.get(f"/imports/{import_id}/rejected-rows").json
     assert [(each["number"], each["name"], each["field"]) for each in page["columns"]] == [
         (1, "Control Number", "control_number"),
