@@ -1,13 +1,14 @@
-"""Serve the API of steps, checks and undos: options, check and run of an import, what was found, and its undo."""
+"""Serve the API of steps, checks, corrections and undos of imports: their options, what was found, what is undone."""
 
 from __future__ import annotations
 
-from core.contracts import checks as schemas
-from core.contracts import undos
+from core.contracts import checks, corrections, undos
 from shell.api import app as api
 from shell.api.mutations import ResponseOptions, run_idempotent
 from shell.api.routes import steps
 from shell.imports.checks import queries
+from shell.imports.corrections.commands import NewCorrection
+from shell.imports.corrections.rejected_rows import list_rejected_rows
 from shell.imports.undo import commands as undo_commands
 from shell.imports.undo import queries as undo_queries
 
@@ -17,10 +18,23 @@ steps.add_routes(app)
 _UNDO = ResponseOptions(choose_status=lambda undo: 200 if undo.finished_at or undo.undo_no is None else 202)
 
 
-@app.get("/imports/<import_id>/findings", **api.for_viewers(200, schemas.FindingPage, 404))
-def list_findings(import_id: api.Id, request: api.Request, filters: api.FindingFilter) -> schemas.FindingPage:
+@app.get("/imports/<import_id>/findings", **api.for_viewers(200, checks.FindingPage, 404))
+def list_findings(import_id: api.Id, request: api.Request, filters: api.FindingFilter) -> checks.FindingPage:
     """List what the check of a file found, by code and in the order of the file."""
     return queries.list_findings(request.caller, import_id, **filters.model_dump())
+
+
+@app.get("/imports/<import_id>/rejected-rows", **api.for_viewers(200, corrections.RejectedRowPage, 404))
+def list_rows(import_id: api.Id, request: api.Request, filters: api.RejectedRowFilter) -> corrections.RejectedRowPage:
+    """List the rejected rows of an import as cells, with their errors and corrections, in the order of the file."""
+    return list_rejected_rows(request.caller, import_id, **filters.model_dump())
+
+
+@app.post("/imports/<import_id>/corrections", **api.for_editors(201, corrections.Correction, 404, 409, 422))
+def correct(import_id: api.Id, body: corrections.NewCorrections, request: api.Request, key: api.Key) -> api.Response:
+    """Import corrected rows in place of rejected ones, and discard others: all of them or none."""
+    new = NewCorrection(request.caller, import_id, body)
+    return run_idempotent(request, key, new.create, options=ResponseOptions(201, check=new.write, writes_events=True))
 
 
 @app.post("/imports/<import_id>/undo", **api.for_editors(202, undos.Undo, 200, 404, 409, 422))

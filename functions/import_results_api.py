@@ -26,7 +26,7 @@ def get_codes(import_id: api.Id, request: api.Request) -> reports.CodeCounts:
 
 
 @app.get("/imports/<import_id>/rejections", **api.for_viewers(200, rows.RejectionPage, 404))
-def list_rejections(import_id: api.Id, request: api.Request, filters: api.CodeFilter) -> rows.RejectionPage:
+def list_rejections(import_id: api.Id, request: api.Request, filters: api.RejectionFilter) -> rows.RejectionPage:
     """List the rows that were not imported, with line and reason, in the order of the file."""
     return results.list_rejections(request.caller, import_id, **filters.model_dump())
 

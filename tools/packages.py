@@ -69,6 +69,7 @@ shell.imports.completing: shell.imports.state shell.imports.pages shell.volume_f
   core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.checks: shell.imports.state shell.imports.completing shell.imports.pages shell.volume_files
   core.cells core.checks core.imports core.load_file core.volumes DOMAIN
+shell.imports.corrections: shell.imports.state shell.volume_files core.imports core.load_file DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows shell.imports.chunks shell.imports.images
   shell.imports.pages
   shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
@@ -79,9 +80,10 @@ shell.custody: DOMAIN
 shell.productions: shell.sns core.productions DOMAIN
 shell.api: shell.activity_log shell.outbox core.contracts UTILS
 shell.api.routes: shell.api shell.imports shell.volumes core.contracts UTILS
-shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.outbox.relay shell.volumes.deletion UTILS
+shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.imports.corrections shell.outbox.relay
+  shell.volumes.deletion UTILS
 functions: shell.api shell.api.routes shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox
-  shell.maintenance
+  shell.maintenance shell.imports.corrections
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
   shell.imports.images shell.activities shell.exhibits shell.custody shell.productions shell.volumes core.contracts
 local.errors:

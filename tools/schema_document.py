@@ -27,7 +27,7 @@ SUBJECTS = {
         *("imports", "import_splits", "import_chunks", "import_duplicates", "import_rejections", "import_warnings"),
         *("import_name_occurrences", "import_checks", "import_check_findings", "import_check_facts"),
         *("import_profiles", "import_undos", "import_undo_parts", "import_undo_kept", "exhibit_tombstones"),
-        *("import_undo_others", "import_unchanged", "import_column_facts", "import_codes"),
+        *("import_undo_others", "import_unchanged", "import_column_facts", "import_codes", "import_corrections"),
     ),
     "Volumes": (
         *("volumes", "volume_uploads", "volume_files", "volume_units", "exhibit_files", "import_chunk_files"),

@@ -131,7 +131,9 @@ class Problem(ResponseModel):
     status: int = Field(ge=400, le=599, description="The HTTP status code.")
     detail: str = Field(description="What happened and what to do next.")
     errors: list[FieldProblem] | None = Field(
-        default=None, description="The invalid parts of the request, at most 20; only with `invalid-request`."
+        default=None,
+        description="The invalid parts of the request, at most 20; only with `invalid-request` and "
+        "`correction-refused`.",
     )
     current_version: int | None = Field(
         default=None, description="The version that is stored now; only with `stale-version`."

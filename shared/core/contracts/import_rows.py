@@ -29,7 +29,7 @@ class RejectionPage(ResponseModel):
 
     items: list[RejectedRow]
     next: NextCursor
-    total: int = Field(description="The items of all pages, with the filters of the request.")
+    total: int | None = Field(description="The items of all pages, with the filters of the request; null with `open`.")
 
 
 class ChangedValue(ResponseModel):

@@ -31,7 +31,7 @@ from core.statuses import ImportKind, ImportPhase, ImportStatus, Wish
 MAX_SIZE = 100_000_000_000
 SINGLE_PUT_BYTES = 5_000_000_000
 PART_BYTES = 100_000_000
-MAX_LISTED_COLUMNS = 1_000
+MAX_LISTED_COLUMNS, MAX_CORRECTING = 1_000, 100
 
 
 class NewImport(RequestModel):
@@ -175,6 +175,14 @@ class ImportState(ResponseModel):
     unchanged: int = Field(description="The rows whose exhibit existed with the same values.")
     updated: int = Field(description="The rows that changed an existing exhibit; 0 unless the mode is an overlay.")
     rejected: int = Field(description="The rows that were not imported.")
+    corrects: int | None = Field(description="The import of whose rejected rows this one has corrections, or null.")
+    corrected_by: list[int] = Field(
+        description=f"The imports that correct rejected rows of this one, newest first, at most {MAX_CORRECTING}."
+    )
+    open_rejections: int = Field(
+        description="The rejected rows that are neither corrected nor discarded; 0 for a correction, whose rows are "
+        "open in the import that it corrects, and for a check."
+    )
     warnings: int = Field(description="The changes that were made to values of imported rows.")
     chunks: int = Field(description="The chunks into which the file was split.")
     chunks_done: int = Field(description="The chunks whose rows are written, or checked.")

@@ -82,6 +82,27 @@ class FindingQuery(PageQuery):
     code: str | None = Field(default=None, min_length=1, max_length=32, description="Only findings of this code.")
 
 
+class RejectionQuery(CodeQuery):
+    """The filters of the rejections of an import."""
+
+    is_open: Literal["true"] | None = Field(
+        default=None, alias="open", description="true: only of rows that are neither corrected nor discarded."
+    )
+
+
+class RejectedRowQuery(PageQuery):
+    """The filters of the rejected rows of an import."""
+
+    code: str | None = Field(
+        default=None, min_length=1, max_length=64, description="Only rows with an error of this code."
+    )
+    is_open: Literal["true", "false"] | None = Field(
+        default=None,
+        alias="open",
+        description="true: only rows that are neither corrected nor discarded; false: only the others.",
+    )
+
+
 class CasesQuery(CountedQuery):
     """The filters and the order of the list of cases."""
 

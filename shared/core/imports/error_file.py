@@ -33,8 +33,10 @@ def adds_lines(layout: Layout) -> bool:
     """Return whether the file's error file gets the column of lines.
 
     The column is not added if there is no header line, if the source already has it, if the delimiter or the qualifier
-    is a letter of its name, or if there would be too many columns or characters in the header.
+    is a letter of its name, if there would be too many columns or characters in the header, or for a correction.
     """
+    if layout.json_cells:
+        return False
     grammar = layout.grammar
     readable = grammar.delimiter not in LINE_COLUMN and (grammar.qualifier or "\n") not in LINE_COLUMN
     few = grammar.cells + grammar.spare_cell < MAX_COLUMNS
@@ -44,7 +46,12 @@ def adds_lines(layout: Layout) -> bool:
 
 
 def format_header(raw: bytes, layout: Layout) -> bytes:
-    """Return the beginning of an error file for the bytes before the source's first row."""
+    """Return the beginning of an error file for the bytes before the source's first row; that of a correction has none.
+
+    The rejected rows of a correction are JSON Lines, as the correction is.
+    """
+    if layout.json_cells:
+        return b""
     marked, mark_bytes = detect_byte_order_mark(raw)
     start = mark_bytes if marked in (UTF_8, layout.encoding) else 0
     text = "".join(_decode([raw[start:]], layout))
@@ -58,6 +65,9 @@ def format_record(pieces: Iterable[bytes], layout: Layout, line: int | None = No
 
     Memory does not grow with the record.
     """
+    if layout.json_cells:
+        yield from pieces
+        return
     texts = _decode(pieces, layout)
     if line is not None and adds_lines(layout):
         texts = _append_cell(texts, format_line(line), layout.grammar)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, NamedTuple
 from unicodedata import category
 from urllib.parse import unquote_plus
@@ -12,6 +13,8 @@ from urllib.parse import unquote_plus
 from core.errors import InvalidInputError, UploadRefusedError
 
 PREFIX = "imports"
+# S3 reports no upload under it: the import is created by the request.
+CORRECTIONS = "corrections"
 PARTS = 5
 MAX_KEY_BYTES = 1_024
 MAX_TENANT_CHARACTERS, MAX_CASE_CHARACTERS = 64, 255
@@ -39,8 +42,15 @@ class Upload:
         A hash, because an index over the names would fold case, exceed the size limit of an index, and treat NULL
         versions as different. In a bucket without versions, ETag and sequencer distinguish one put from the next.
         """
-        version = [self.version_id] if self.version_id else ["", self.etag or "", self.sequencer or ""]
-        return hashlib.sha256("\0".join([self.bucket, self.key, *version]).encode()).digest()
+        return build_upload_key(self.bucket, self.key, self.version_id, self.etag, self.sequencer)
+
+
+def build_upload_key(
+    bucket: str, key: str, version_id: str | None, etag: str | None, sequencer: str | None = None
+) -> bytes:
+    """Return the 32 bytes that stand for one version of an object; see `Upload.upload_key`."""
+    version = [version_id] if version_id else ["", etag or "", sequencer or ""]
+    return hashlib.sha256("\0".join([bucket, key, *version]).encode()).digest()
 
 
 class FilePart(NamedTuple):
@@ -69,6 +79,16 @@ def build_object_key(tenant_id: str, case_name: str, upload_id: str, file_name: 
             f"limit is {MAX_KEY_BYTES}; shorten one of them."
         )
     return key
+
+
+def build_correction_key(tenant_id: str, day: date, name: str) -> str:
+    """Return the key of a correction's object; `name` is random, so that no two requests share one."""
+    return f"{build_day_prefix(day)}{tenant_id}/{name}.jsonl"
+
+
+def build_day_prefix(day: date) -> str:
+    """Return the common prefix of the objects of a day."""
+    return f"{CORRECTIONS}/{day.isoformat()}/"
 
 
 def build_placeholder_key(upload_id: str) -> bytes:

@@ -21,6 +21,8 @@ from core.load_mode import LoadMode
 # Before the stored encoding. Earlier versions would ignore members that they do not know, and import other values; they
 # find no such encoding and fail, while what they show of a layout stays the same (D251).
 _READER = "2:"
+# The same before that of a correction, whose bytes are cells and not a load file (D265).
+_CELLS_READER = "3:"
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class Layout:
     the case's documents that their keys are looked up in. `judges_keys`: ids are taken out of formulas of spreadsheets,
     and those with control characters are rejected, which earlier versions did not do. `earlier_fields` are the fields
     that those gave the columns, if they differ. `header_line` is the option of this name. `any_number`: begin Bates
-    numbers as keys can be those of other ranges that documents were delivered under.
+    numbers as keys can be those of other ranges that documents were delivered under. `json_cells`: the bytes that are
+    read are those of a correction, JSON Lines of cells; all else is as in the file that it corrects.
     """
 
     encoding: str
@@ -88,17 +91,19 @@ class Layout:
     earlier_fields: tuple[str | None, ...] = ()
     header_line: int | None = None
     any_number: bool = False
+    json_cells: bool = False
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`, by which earlier versions can read no chunk."""
-        return json.dumps({**asdict(self), "encoding": _READER + self.encoding}, ensure_ascii=False)
+        reader = _CELLS_READER if self.json_cells else _READER
+        return json.dumps({**asdict(self), "encoding": reader + self.encoding}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Layout:
         """Return the layout that `to_json` wrote in this version or another one, without what is unknown here."""
         values = _select_known(cls, json.loads(text))
         values["grammar"] = Grammar(**_select_known(Grammar, values["grammar"]))
-        values["encoding"] = values["encoding"].removeprefix(_READER)
+        values["encoding"] = values["encoding"].removeprefix(_READER).removeprefix(_CELLS_READER)
         # The layouts of files that an earlier version split have neither `has_header` nor `reasons`.
         values.setdefault("has_header", values["body_line"] > 1)
         for name in ("names", "fields", "reasons", "earlier_fields"):

@@ -50,7 +50,10 @@ def find_original_line(record: SourceRecord, layout: Layout) -> int | None:
     """Return the number in a record's last cell, None if it has none or the file does not have the column.
 
     The record may have any number of cells. Of a record that cannot be read it is the number that `read_chunk` found.
+    A correction has the line in the import that it corrects.
     """
+    if layout.json_cells:
+        return record.original_line
     if not has_line_column(layout):
         return None
     if record.cells is None:

@@ -31,6 +31,8 @@ from core.contracts.queries import (
     PreviewQuery,
     ProductionQuery,
     ProfileQuery,
+    RejectedRowQuery,
+    RejectionQuery,
     SimilarQuery,
     TextQuery,
     UsersQuery,
@@ -89,6 +91,8 @@ List = Annotated[ListQuery, Query()]
 Changes = Annotated[NewestFirst, Query()]
 CodeFilter = Annotated[CodeQuery, Query()]
 ImportFilter = Annotated[ImportQuery, Query()]
+RejectionFilter = Annotated[RejectionQuery, Query()]
+RejectedRowFilter = Annotated[RejectedRowQuery, Query()]
 FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
 ProfileFilter = Annotated[ProfileQuery, Query()]

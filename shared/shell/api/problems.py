@@ -21,6 +21,7 @@ from core.contracts.common import CustodyConflict, FieldProblem, Problem, Produc
 from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind, get_problem_kind
 from core.custody import PeriodConflict, to_open_end
 from core.errors import (
+    CorrectionRefusedError,
     ExhibitIngestError,
     FileRefusedError,
     OverlapError,
@@ -117,9 +118,11 @@ def handle_application_error(error: ExhibitIngestError) -> Response[str]:
     conflicts = list(map(_describe_conflict, error.conflicts)) if isinstance(error, OverlapError) else None
     role = error.required if isinstance(error, RoleMissingError) else None
     detail = str(error) if kind is not FALLBACK else FALLBACK.title
+    refusals = error.refusals[:MAX_ERRORS] if isinstance(error, CorrectionRefusedError) else ()
     return build_problem(
         kind,
         detail,
+        errors=[FieldProblem(location=place, message=reason) for place, reason in refusals] or None,
         current_version=current,
         conflicts=conflicts,
         required_role=role,

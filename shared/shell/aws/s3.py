@@ -8,7 +8,7 @@ read and will until an operator changes that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import RawIOBase
 from typing import IO, Any, NamedTuple, cast
 
@@ -135,6 +135,16 @@ def list_objects(bucket: str, prefix: str) -> Iterator[tuple[str, int]]:
     try:
         for page in s3().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
             yield from ((each["Key"], each["Size"]) for each in page.get("Contents", []))
+    except (BotoCoreError, ClientError) as exc:
+        raise StorageUnavailableError() from exc
+
+
+def hide_objects(bucket: str, keys: Sequence[str]) -> None:
+    """Delete at most 1,000 objects so that their versions stay, behind a marker. Raises StorageUnavailableError."""
+    if not keys:
+        return
+    try:
+        _delete(bucket, [{"Key": key} for key in keys])
     except (BotoCoreError, ClientError) as exc:
         raise StorageUnavailableError() from exc
 

@@ -139,6 +139,11 @@ def remove_custodians(transaction: Session, caller: Caller, exhibit_id: int, nam
     # The history of an earlier version has no action of its own for this, and its column no room for one.
     changes = {exhibit_id: {Key(Kind.CUSTODIAN, each.name): Change(True, False) for each in removed}} if removed else {}
     record_changes(transaction, Author(Action.EDITED, caller.user_id), locked.versions, changes)
+    if removed:
+        summary = {"custodians": len(removed)}
+        record_act(transaction, caller, Act(ActKind.EXHIBIT_CUSTODIANS_REMOVED, exhibit_id, locked.case_id, summary))
+    else:
+        record_no_act(transaction)
     return ExhibitCustodians(exhibit_id=exhibit_id, custodians=list_exhibit_custodians(transaction, exhibit_id))
 
 

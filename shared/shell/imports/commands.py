@@ -33,6 +33,7 @@ from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.sqs import send_messages
 from shell.imports.state.access import refuse_during_undo, require_import
+from shell.imports.state.claims import refuse_beside_claims, refuse_without_claims
 from shell.imports.state.codes import CARRY_CODES, delete_failed_chunks
 from shell.imports.state.dependents import block_dependents, hold_back, hold_dependents, refuse_beside_dependents
 from shell.imports.state.facts import build_facts, lock_import
@@ -129,7 +130,9 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     """Resume an import that was cancelled or not completed, or import the chunks of it that failed again.
 
     One that was held is held again. One that comes after another import waits for it, if that is under way; one whose
-    file is split already is refused until then, because its pages would be compared with half of the other's rows.
+    file is split already is refused until then, because its pages would be compared with half of the other's rows. Rows
+    that corrections have are not imported a second time: neither by a correction whose lines others have, nor with a
+    chunk that failed.
 
     Raises NotFoundError if the tenant has no such import, WrongStateError if there is nothing to retry (its message
     says what to do instead), if another import of the case is being undone, if the one before failed or runs or the
@@ -138,6 +141,7 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     require_import(transaction, caller, import_id)
     refuse_during_undo(transaction, import_id)
     refuse_without_volume(transaction, import_id)
+    refuse_without_claims(transaction, import_id)
     held_back = hold_back(transaction, import_id)
     found = lock_import(transaction, caller, import_id)
     refuse_beside_dependents(transaction, import_id)
@@ -146,6 +150,7 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
         status = held_back
     elif held_back and status is not ImportStatus.UPLOADED:
         raise WrongStateError("The import before this one is under way; retry this one when it has ended.")
+    refuse_beside_claims(transaction, import_id)
     chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
     if found.status == ImportStatus.CHECKED and not chunks:
         raise WrongStateError("Every row was checked; there is nothing to retry.")

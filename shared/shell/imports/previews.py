@@ -36,7 +36,8 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _OBJECTS = {"columns": '{"Doc ID":"control_number"}', "date_format": '{"date_sent":"%d.%m.%Y"}'}
 _UPLOAD = text(
-    "SELECT i.bucket, i.object_key, i.version_id, i.etag, i.options, i.upload_id, i.upload_key "  # noqa: S608
+    "SELECT i.bucket, i.object_key, i.version_id, i.etag, i.options, i.upload_id, i.upload_key, "  # noqa: S608
+    "i.corrects_import_id "
     "FROM imports AS i JOIN cases AS c ON c.id = i.case_id "
     f"WHERE i.id = :import_id AND i.tenant_id = :tenant_id AND {WALL}"
 ).bindparams(WALL_CASES)
@@ -68,6 +69,8 @@ def _load(caller: Caller, import_id: int, profile: str | None) -> tuple[Any, tup
             raise build_not_found()
         if upload.upload_id is not None and bytes(upload.upload_key) == build_placeholder_key(upload.upload_id):
             raise WrongStateError("The file of the import is not uploaded yet; upload it, then preview it.")
+        if upload.corrects_import_id is not None:
+            raise WrongStateError("A correction is read as the file that it corrects; preview that.")
         found = find_profile(reading, caller, profile) if profile is not None else None
         return upload, (found.name, found.version, found.options) if found else None
 

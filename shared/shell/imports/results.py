@@ -32,6 +32,10 @@ _ORDER = "ORDER BY line_no, seq LIMIT :most"
 # As the names are counted: by bytes.
 _COLUMN = "AND column_name = :column AND CAST(column_name AS BINARY) = CAST(:column AS BINARY)"
 _COMMON = "line_no, seq, column_name, code, message, control_number, byte_start, byte_len"
+_IS_OPEN = (
+    "AND NOT EXISTS (SELECT 1 FROM import_corrections AS claim WHERE claim.import_id = import_rejections.import_id "
+    "AND claim.line_no = import_rejections.line_no AND claim.status IN ('accepted', 'discarded'))"
+)
 _FIELDS = {
     CodeKind.REJECTION: f"{_COMMON}, row_count, original_line",
     CodeKind.WARNING: f"{_COMMON}, original, original_bytes, stored_bytes, stored",
@@ -69,13 +73,19 @@ def list_rejections(
     after: str | None,
     code: str | None = None,
     column: str | None = None,
+    *,
+    is_open: str | None = None,
 ) -> RejectionPage:
     """Return a page of the rejected rows, each with all of its errors, in file order, or those of a code or column.
 
+    `is_open`: only rows that are neither corrected nor discarded; these are not counted.
+
     Raises NotFoundError if the tenant has no such import, InvalidInputError if `after` is not a valid cursor.
     """
-    rows, cursor, total = _read_page(CodeKind.REJECTION, caller, import_id, limit, after, code, column)
-    return RejectionPage(items=[_build_rejection(row) for row in rows], next=cursor, total=total)
+    condition = _IS_OPEN if is_open else ""
+    rows, cursor, total = _read_page(CodeKind.REJECTION, caller, import_id, limit, after, code, column, condition)
+    items = [_build_rejection(row) for row in rows]
+    return RejectionPage(items=items, next=cursor, total=None if is_open else total)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -100,6 +110,7 @@ def _read_page(
     after: str | None,
     code: str | None,
     column: str | None,
+    condition: str = "",
 ) -> Page:
     line_no, seq = (0, -1) if after is None else decode_cursor(after, (int, int))
     place = {"import_id": import_id, "line_no": line_no, "seq": seq, "most": limit + 1, "column": column}
@@ -107,23 +118,26 @@ def _read_page(
         require_import(reading, caller, import_id)
         sums = select_codes(read_codes(reading, import_id), kind, code, column)
         total = sum(each.errors for each in sums)
-        rows = _read_rows(reading, kind, place, sums if code or column else None)
+        rows = _read_rows(reading, kind, place, sums if code or column else None, condition)
         return *paginate(rows, limit, lambda row: (row.line_no, row.seq)), total
 
 
 def _read_rows(
-    reading: Session, kind: CodeKind, place: Mapping[str, Any], sums: Sequence[CodeSum] | None
+    reading: Session, kind: CodeKind, place: Mapping[str, Any], sums: Sequence[CodeSum] | None, condition: str
 ) -> Sequence[Any]:
-    """Read rows after a place; `sums` are those of the code or column, None without a filter."""
+    """Read rows after a place; `sums` are those of the code or column, None without a filter.
+
+    `condition` is one that the rows must meet besides.
+    """
     table, fields = _TABLES[kind], _FIELDS[kind]
     if sums is None:
         # Constants of this module.
-        source = _AFTER.format(table=table, index="")
+        source = f"{_AFTER.format(table=table, index='')} {condition}"
         return reading.execute(text(f"SELECT {fields} {source} {_ORDER}"), place).all()
     codes = sorted({each.code for each in sums})
     if not codes:
         return []
-    source = _AFTER.format(table=table, index=f"FORCE INDEX (ix_{table}_code)")
+    source = f"{_AFTER.format(table=table, index=f'FORCE INDEX (ix_{table}_code)')} {condition}"
     by_column = "" if place["column"] is None else _COLUMN
     parts = (
         f"(SELECT {fields} {source} AND code = :code{number} AND line_no >= :first{number} {by_column} {_ORDER})"

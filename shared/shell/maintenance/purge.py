@@ -16,6 +16,7 @@ from sqlalchemy import bindparam, text
 
 from shell.db.session import session
 from shell.deadline import seconds_left
+from shell.imports.corrections.orphans import delete_orphans
 from shell.imports.upload_expiry import expire_uploads
 from shell.maintenance.unclaimed_numbers import claim_unclaimed
 from shell.observability import emit_counts, logger
@@ -80,7 +81,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
     Volumes that were deleted within the last day are looked at again, once the URLs of their uploads have expired. The
     numbers of productions that an earlier version confirmed are claimed.
 
-    Raises QueueUnavailableError if that cannot be requested.
+    Raises QueueUnavailableError if that cannot be requested, and StorageUnavailableError.
     """
     removed = {
         "idempotency_keys": _purge_table(_KEYS, timedelta(hours=settings().idempotency_ttl_hours)),
@@ -88,6 +89,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
         "semaphore_holders": _run_batches(_purge_holders),
         "semaphores": _purge_table(_SEMAPHORES, SEMAPHORE_RETENTION),
         "awaited_uploads": _run_batches(_expire_uploads),
+        "correction_objects": delete_orphans(),
     }
     _look_at_deleted_volumes()
     claim_unclaimed()

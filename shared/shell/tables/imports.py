@@ -31,6 +31,7 @@ class Imports(Base):
             "wanted IS NULL OR wanted <> 'hold' OR status NOT IN ('splitting', 'checking', 'running')",
             name="ck_imports_held",
         ),
+        Index("ix_imports_corrects", "corrects_import_id"),
     )
 
     id: Mapped[int] = mapped_column(
@@ -92,6 +93,9 @@ class Imports(Base):
     )
     after_import_id: Mapped[int | None] = mapped_column(
         BigInteger, comment="The import that has to end before this one begins, imports.id; NULL for none"
+    )
+    corrects_import_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The import of whose rejected rows this one has corrections, imports.id; NULL for none"
     )
     failure_code: Mapped[str | None] = mapped_column(
         String(64), comment="Why the whole file failed, as a code; NULL otherwise"

@@ -20,6 +20,10 @@ _OWN_HEADERS = {"apigw-requestid", "content-length", "date", "server", "connecti
 Value = Any
 
 
+# Members of bodies whose places are those of the objects in an array.
+_ARRAYS = frozenset({"rows"})
+
+
 @dataclass(frozen=True)
 class ApiRequest:
     """A request by its route and its places; `in_list`: the body is a list of one."""
@@ -62,6 +66,7 @@ class ApiRequest:
             for each in outer:
                 at = at.setdefault(each, {})
             at[last] = value
+        nested = {name: [each] if name in _ARRAYS and isinstance(each, dict) else each for name, each in nested.items()}
         return json.dumps([nested] if self.in_list else nested).encode() if nested else b""
 
     def headers(self, authorizations: Sequence[str]) -> list[tuple[str, str]]:

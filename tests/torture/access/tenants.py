@@ -123,6 +123,7 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
         "GET /imports": {},
         "GET /profiles": {},
         "GET /imports/{importId}/rejections": loaded,
+        "GET /imports/{importId}/rejected-rows": loaded,
         "GET /imports/{importId}/warnings": loaded,
         "GET /imports/{importId}/findings": {"path:importId": tenant.ids["checked"]},
         "GET /imports/{importId}/undo/kept": {**loaded, "query:limit": 4},

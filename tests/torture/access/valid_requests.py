@@ -146,6 +146,13 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     for what, code in (("rejections", "MISSING_ID"), ("warnings", "VALUE_TRUNCATED")):
         yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=loaded)
         yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=loaded, code=code, column="Title")
+    rows = {"importId": tenant.ids["loaded"], "code": "MISSING_ID", "open": "true"}
+    yield from _page(tenant, "GET /imports/{importId}/rejected-rows", **rows)
+    yield from _page(tenant, "GET /imports/{importId}/rejections", importId=tenant.ids["loaded"], open="true")
+    # Behind the header, one line for each row of `load_file`.
+    cells, line = [f"{tenant.mark}-0009", "", "", "", ""], tenant.more + 4
+    corrected = {"body:rows.line": line, "body:rows.cells": cells, "body:discard": [line + 2]}
+    yield ApiRequest("POST /imports/{importId}/corrections", {"path:importId": tenant.ids["loaded"], **corrected})
     yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"])
     yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"], code="MISSING_ID")
     run = {"body:acceptRejections": True, "body:acknowledgeWarnings": True, "body:requireUnchanged": True}

@@ -29,6 +29,7 @@ _COLUMNS = (
     *(Imports.status, Imports.phase, Imports.generation, Imports.kind, Imports.after_import_id, Imports.tenant_id),
     *(Imports.case_id, Imports.user_id, Imports.layout),
     *(Imports.bucket, Imports.object_key, Imports.version_id, Imports.etag, Imports.volume_id),
+    Imports.corrects_import_id,
 )
 _LOAD = (
     select(Imports, ImportChunks)

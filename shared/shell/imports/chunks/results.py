@@ -141,6 +141,11 @@ def _keep(value: bytes | None) -> bytes | None:
     return value if value is not None and len(value) <= MAX_ORIGINAL_BYTES else None
 
 
+def list_corrected(results: RowResults) -> list[int]:
+    """Return the lines that the accepted rows of a correction replace, in the import that it corrects."""
+    return [row.source.original_line for row in results.list_accepted() if row.source.original_line is not None]
+
+
 def list_occurrences(results: RowResults) -> list[Occurrence]:
     """Return every spelling of a name in the accepted rows of a chunk, with the lowest line that has it."""
     rows = results.list_accepted()

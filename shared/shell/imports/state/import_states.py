@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.imports import (
+    MAX_CORRECTING,
     ImportState,
     ProfileUse,
 )
@@ -18,16 +19,17 @@ from core.imports.progress import UNKNOWN_PACE, compute_pace
 from core.imports.report_files import build_report_prefix
 from core.imports.steps import choose_wish, list_actions
 from core.load_mode import Mode
-from core.statuses import ACTIVE_STATUSES
+from core.statuses import ACTIVE_STATUSES, ImportPhase
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
 from shell.imports.state.access import build_not_found
+from shell.imports.state.claims import count_closed, list_correcting
 from shell.imports.state.facts import FACTS, build_facts, describe_phase
 from shell.utils.user_names import read_user_names
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 COLUMNS = (
     f"i.id, i.tenant_id, {FACTS}, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
-    "i.profile_version, i.size, i.sha256, "
+    "i.profile_version, i.size, i.sha256, i.corrects_import_id, "
     "i.failure_message, i.rows_seen, i.chunk_count, i.kind, i.volume_id, v.name AS volume_name, "
     # Layouts that earlier versions wrote have no mode.
     f"IF(i.layout IS NULL, NULL, COALESCE(JSON_UNQUOTE(JSON_EXTRACT(i.layout, '$.load_mode.mode')), '{Mode.APPEND}')) "
@@ -72,16 +74,28 @@ def read_import(reading: Session, caller: Caller, import_id: int) -> tuple[Impor
 
 
 def build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
-    """Return the imports of a tenant with the sums of their chunks and the names of their users, in two statements."""
+    """Return the imports of a tenant with the sums of their chunks and corrections and the names of their users.
+
+    Takes one statement for each of these, for all imports.
+    """
     ids = [row.id for row in rows]
     sums = {row.import_id: dict(row._mapping) for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
+    closed, correcting = count_closed(reading, ids), list_correcting(reading, ids)
     names = read_user_names(reading, rows[0].tenant_id, [row.user_id for row in rows]) if rows else {}
     # Chunks of a former split are left until the next one begins.
     counted = {row.id: sums.get(row.id, {}) if row.chunk_count else {} for row in rows}
-    return [_build_state(row, counted[row.id], names.get(row.user_id)) for row in rows]
+    corrections = {each: _Corrections(closed.get(each, 0), correcting.get(each, ())) for each in ids}
+    return [_build_state(row, counted[row.id], corrections[row.id], names.get(row.user_id)) for row in rows]
 
 
-def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> ImportState:
+class _Corrections(NamedTuple):
+    """How many rejected rows of an import are corrected or discarded, and the imports that correct its rows."""
+
+    closed: int
+    by: Sequence[int]
+
+
+def _build_state(row: Any, chunks: Mapping[str, Any], corrections: _Corrections, user_name: str | None) -> ImportState:
     running = row.status in ACTIVE_STATUSES
     counted = chunks if running else dict(row._mapping)
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
@@ -114,6 +128,9 @@ def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> 
         rows_seen=row.rows_seen,
         rows_processed=processed,
         **counts,
+        corrects=row.corrects_import_id,
+        corrected_by=list(corrections.by[:MAX_CORRECTING]),
+        open_rejections=counts["rejected"] - corrections.closed if _has_open_rejections(row) else 0,
         chunks=row.chunk_count,
         chunks_done=int(chunks.get("done") or 0),
         chunks_failed=failed,
@@ -124,3 +141,8 @@ def _build_state(row: Any, chunks: Mapping[str, Any], user_name: str | None) -> 
         started_at=row.started_at.replace(tzinfo=UTC),
         finished_at=None if row.finished_at is None else row.finished_at.replace(tzinfo=UTC),
     )
+
+
+def _has_open_rejections(row: Any) -> bool:
+    """Return whether rejected rows of an import are open in it; those of a correction are where they are from."""
+    return row.corrects_import_id is None and row.phase == ImportPhase.IMPORT

@@ -23,6 +23,7 @@ from shell.db.session import session
 from shell.exhibits.numbers import delete_claims
 from shell.exhibits.updates import lock_exhibits
 from shell.families.store import delete_of_lines
+from shell.imports.state.claims import reopen_lines
 from shell.imports.undo.context import CreatedDocument, KeptDocument, PartResult, UndoContext, read_context
 from shell.imports.undo.removal import remove_documents
 from shell.imports.undo.restoring import restore_documents
@@ -126,7 +127,10 @@ def _do_part(transaction: Session, context: UndoContext, part: Any) -> PartResul
     delete_claims(transaction, **values, kept=stay)
     for other, found in count_unchanged(transaction, context, part.chunk_no, result).items():
         result.others[OtherKind.UNCHANGED, other] = found
-    delete_of_lines(transaction, **values, kept=_list_unchanged(created, result.kept))
+    unchanged = _list_unchanged(created, result.kept)
+    delete_of_lines(transaction, **values, kept=unchanged)
+    kept = {each.line_no for each in result.kept if each.exhibit_id in unchanged}
+    reopen_lines(transaction, context.import_record, part.first_line, part.last_line, kept)
     if context.import_record.volume_id is not None:
         unlink_files(transaction, **values, kept=_list_with_files(created, result.kept))
     return result

@@ -1,0 +1,173 @@
+"""Claims of rejected rows: which of them are corrected or discarded, and by what.
+
+Guaranteed: a line has one claim, by its primary key. Claims are taken under the lock of the case, which a retry and an
+undo take too; they are locked after exhibits and in the order of their lines. A claim is pending until the chunk that
+accepts its row makes it accepted, in that chunk's transaction; an undo that removes the row makes it pending again, in
+that of its part. A pending claim is open, for everyone, once its import does not run: nothing has to be written where
+an import fails, is cancelled, or rejects the row again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, text
+from sqlalchemy.orm import Session
+
+from core.errors import WrongStateError
+from core.statuses import ImportStatus
+from shell.db.bulk_insert import insert_new
+from shell.tables.imports import Imports
+
+PENDING, ACCEPTED, DISCARDED = "pending", "accepted", "discarded"
+_COLUMNS = ("import_id", "line_no", "status", "correcting_import_id", "correcting_line", "user_id")
+_LINES = "JSON_TABLE(:lines, '$[*]' COLUMNS (line_no BIGINT PATH '$')) AS asked"
+_JOIN = (
+    "STRAIGHT_JOIN import_corrections AS claim FORCE INDEX (PRIMARY) "
+    "ON claim.import_id = :import_id AND claim.line_no = asked.line_no"
+)
+_LOCK = text(f"SELECT claim.line_no, claim.status, claim.correcting_import_id FROM {_LINES} {_JOIN} FOR UPDATE")  # noqa: S608
+_RUNNING = text("SELECT id FROM imports WHERE id IN :ids AND status = 'running'").bindparams(
+    bindparam("ids", expanding=True)
+)
+_DELETE = text(f"DELETE claim FROM {_LINES} {_JOIN}")
+_ACCEPT = text(f"UPDATE {_LINES} {_JOIN} AND claim.correcting_import_id = :correcting_id SET claim.status = 'accepted'")  # noqa: S608
+_ACCEPTED = text(
+    "SELECT import_id, line_no, correcting_line FROM import_corrections FORCE INDEX (ix_import_corrections_by) "
+    "WHERE correcting_import_id = :correcting_id AND correcting_line BETWEEN :first_line AND :last_line "
+    "AND status = 'accepted' ORDER BY correcting_line"
+)
+_REOPEN = text(f"UPDATE {_LINES} {_JOIN} SET claim.status = 'pending'")  # noqa: S608
+_CLOSED = text(
+    "SELECT import_id, COUNT(*) AS closed FROM import_corrections WHERE import_id IN :ids "
+    "AND status IN ('accepted', 'discarded') GROUP BY import_id"
+).bindparams(bindparam("ids", expanding=True))
+_BY = text(
+    "SELECT corrects_import_id AS import_id, id FROM imports WHERE corrects_import_id IN :ids ORDER BY id DESC"
+).bindparams(bindparam("ids", expanding=True))
+_LOST = text(
+    "SELECT i.rows_seen - (SELECT COUNT(*) FROM import_corrections WHERE correcting_import_id = i.id) AS lost, "
+    "o.id, o.status FROM imports AS i JOIN imports AS o ON o.id = i.corrects_import_id WHERE i.id = :import_id "
+    "AND NOT EXISTS (SELECT 1 FROM import_chunks AS k WHERE k.import_id = i.id AND k.status = 'done')"
+)
+_IN_FAILED_CHUNKS = text(
+    "SELECT MIN(claim.line_no) FROM import_chunks AS failed JOIN import_corrections AS claim "
+    "ON claim.import_id = failed.import_id AND claim.line_no BETWEEN failed.first_line AND failed.last_line "
+    "LEFT JOIN imports AS k ON k.id = claim.correcting_import_id "
+    "WHERE failed.import_id = :import_id AND failed.status IN ('failed', 'void') "
+    "AND (claim.status <> 'pending' OR k.status = 'running')"
+)
+# What an import cannot have, or have had, for its rejected rows to be corrected.
+NOT_CORRECTABLE = frozenset(
+    {
+        *(ImportStatus.RUNNING, ImportStatus.CHECKING, ImportStatus.SPLITTING, ImportStatus.UNDOING),
+        *(ImportStatus.UNDONE, ImportStatus.UNDONE_WITH_CONFLICTS, ImportStatus.UNDO_FAILED),
+    }
+)
+
+
+class Claim(NamedTuple):
+    """A claim of a line: by an import and a line of it, or by nothing but the user, who discards the row."""
+
+    line: int
+    correcting_id: int | None = None
+    correcting_line: int | None = None
+
+
+class LockedClaims(NamedTuple):
+    """The claims of some lines, locked: how lines are taken, in words, and the lines whose claims are open again."""
+
+    taken: dict[int, str]
+    reopened: list[int]
+
+
+def lock_claims(transaction: Session, import_id: int, lines: Collection[int]) -> LockedClaims:
+    """Lock the claims of these lines, and return them."""
+    claims = transaction.execute(_LOCK, {"import_id": import_id, "lines": json.dumps(sorted(lines))}).all()
+    ids = {claim.correcting_import_id for claim in claims if claim.status == PENDING}
+    running = set(transaction.execute(_RUNNING, {"ids": sorted(ids)}).scalars()) if ids else set()
+    taken: dict[int, str] = {}
+    for claim in claims:
+        if claim.status == DISCARDED:
+            taken[claim.line_no] = "is discarded"
+        elif claim.status == ACCEPTED or claim.correcting_import_id in running:
+            done = "is" if claim.status == ACCEPTED else "is being"
+            taken[claim.line_no] = f"{done} corrected by import {claim.correcting_import_id}"
+    return LockedClaims(taken, [claim.line_no for claim in claims if claim.line_no not in taken])
+
+
+def take_claims(
+    transaction: Session, import_id: int, claims: Iterable[Claim], user_id: str, reopened: Sequence[int]
+) -> None:
+    """Claim lines, in their order, in place of the locked claims that are open again.
+
+    A claim that another transaction took since is a duplicate: the transaction is retried, and finds it.
+    """
+    if reopened:
+        transaction.execute(_DELETE, {"import_id": import_id, "lines": json.dumps(reopened)})
+    rows = [
+        (import_id, line, DISCARDED if by is None else PENDING, by, number, user_id)
+        for line, by, number in sorted(claims)
+    ]
+    insert_new(transaction, "import_corrections", _COLUMNS, rows)
+
+
+def accept_lines(transaction: Session, import_record: Imports, lines: Iterable[int]) -> None:
+    """Record that the case has the corrected rows of these lines; the caller has locked their exhibits."""
+    if import_record.corrects_import_id is not None:
+        place = {"import_id": import_record.corrects_import_id, "lines": json.dumps(sorted(lines))}
+        transaction.execute(_ACCEPT, {**place, "correcting_id": import_record.id})
+
+
+def reopen_lines(
+    transaction: Session, import_record: Imports, first_line: int, last_line: int, kept: Collection[int]
+) -> None:
+    """Record that an undo took rows of these lines of a correction out of the case, but for those at `kept`."""
+    if import_record.corrects_import_id is None:
+        return
+    place = {"correcting_id": import_record.id, "first_line": first_line, "last_line": last_line}
+    found = transaction.execute(_ACCEPTED, place)
+    lines = sorted(row.line_no for row in found if row.correcting_line not in kept)
+    corrected = {"import_id": import_record.corrects_import_id, "lines": json.dumps(lines)}
+    transaction.execute(_REOPEN, corrected)
+
+
+def count_closed(reading: Session, import_ids: Sequence[int]) -> dict[int, int]:
+    """Return how many rejected rows of each of the imports are corrected or discarded."""
+    rows = reading.execute(_CLOSED, {"ids": list(import_ids)}) if import_ids else ()
+    return {row.import_id: row.closed for row in rows}
+
+
+def list_correcting(reading: Session, import_ids: Sequence[int]) -> Mapping[int, list[int]]:
+    """Return the imports that correct rows of each of the imports, newest first."""
+    found: dict[int, list[int]] = {}
+    for row in reading.execute(_BY, {"ids": list(import_ids)}) if import_ids else ():
+        found.setdefault(row.import_id, []).append(row.id)
+    return found
+
+
+def refuse_without_claims(transaction: Session, import_id: int) -> None:
+    """Raise WrongStateError if a correction that is retried has lost lines, or its import cannot be corrected any more.
+
+    The caller holds the lock of the case.
+    """
+    found = transaction.execute(_LOST, {"import_id": import_id}).one_or_none()
+    if found is None:
+        return
+    if found.status in NOT_CORRECTABLE:
+        raise WrongStateError(f"Import {found.id}, whose rows this one corrects, has the status {found.status}.")
+    if found.lost:
+        raise WrongStateError(
+            f"{found.lost} of the rows were corrected or discarded otherwise since; correct the others again."
+        )
+
+
+def refuse_beside_claims(transaction: Session, import_id: int) -> None:
+    """Raise WrongStateError if rows of failed chunks, which a retry would import, are corrected or discarded."""
+    line = transaction.execute(_IN_FAILED_CHUNKS, {"import_id": import_id}).scalar()
+    if line is not None:
+        raise WrongStateError(
+            f"Line {line} of a chunk that failed is corrected or discarded; undo that correction, then retry."
+        )
