@@ -25,6 +25,7 @@ import import_checks_api
 import imports_api
 import productions_api
 import profiles_api
+import uploads_api
 import volumes_api
 from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
 from shell.api.problems import MERGE_PATCH, SCHEME
@@ -33,7 +34,7 @@ from shell.api.resolver import Operation
 DOCUMENT = Path(__file__).parent.parent / "docs" / "openapi.json"
 APPS = (
     *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, productions_api.app),
-    *(import_checks_api.app, profiles_api.app, volumes_api.app),
+    *(import_checks_api.app, profiles_api.app, uploads_api.app, volumes_api.app),
 )
 TITLE = "exhibit-ingest"
 _DESCRIPTION = (

@@ -73,7 +73,7 @@ shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows sh
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
 shell.custody: DOMAIN
 shell.productions: shell.sns core.productions DOMAIN
-shell.api: shell.outbox core.contracts UTILS
+shell.api: shell.outbox core.contracts core.imports.preview_ids UTILS
 shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.outbox.relay shell.volumes.deletion UTILS
 functions: shell.api shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox shell.maintenance
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo

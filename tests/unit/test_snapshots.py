@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 API = [
     *("custodians_api", "custody_api", "exhibits_api", "import_checks_api", "imports_api", "productions_api"),
-    "profiles_api",
+    *("profiles_api", "uploads_api"),
     "volumes_api",
 ]
 DRAWN = ("random", "secrets", "uuid")

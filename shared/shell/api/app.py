@@ -28,10 +28,12 @@ from core.contracts.queries import (
     ProductionQuery,
     ProfileQuery,
     TextQuery,
+    UploadQuery,
     VolumeQuery,
 )
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
+from core.imports.preview_ids import PATTERN
 from core.roles import Role
 from shell.api.authorization import authorize, require_access
 from shell.api.problems import (
@@ -75,6 +77,8 @@ ExhibitFilter = Annotated[ExhibitQuery, Query()]
 ProfileFilter = Annotated[ProfileQuery, Query()]
 VolumeFilter = Annotated[VolumeQuery, Query()]
 PreviewOptions = Annotated[PreviewQuery, Query()]
+PreviewId = Annotated[str, Path(pattern=PATTERN, description="The id, as POST /previews returned it.")]
+UploadPath = Annotated[UploadQuery, Query()]
 CaseFilter = Annotated[CaseQuery, Query()]
 CasesFilter = Annotated[CasesQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]

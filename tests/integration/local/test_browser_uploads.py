@@ -77,7 +77,7 @@ def send(method: str, url: str | None, body: bytes | None = None, **headers: str
 
 def preflight(url: str, method: str, *names: str, origin: str = ORIGIN) -> urllib3.BaseHTTPResponse:
     asked = {"Access_Control_Request_Headers": ",".join(names)} if names else {}
-    return send("OPTIONS", url, Origin=origin, Access_Control_Request_Method=method, **asked)
+    return send("OPTIONS", url, None, Origin=origin, Access_Control_Request_Method=method, **asked)
 
 
 def exposed(response: urllib3.BaseHTTPResponse) -> set[str]:

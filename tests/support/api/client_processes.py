@@ -16,7 +16,7 @@ _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
     [
         *(__name__, "imports_api", "import_checks_api", "exhibits_api", "custodians_api", "custody_api"),
-        *("productions_api", "profiles_api", "volumes_api"),
+        *("productions_api", "profiles_api", "uploads_api", "volumes_api"),
     ]
 )
 _meeting: Barrier | None = None
