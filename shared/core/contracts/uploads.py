@@ -49,6 +49,7 @@ class StoredPart(ResponseModel):
     etag: str = Field(description="The ETag, as the list of parts to complete the upload has to state it.")
     checksum_algorithm: str | None = Field(description="The algorithm of `checksum`, such as CRC64NVME.")
     checksum: str | None = Field(description="The checksum that S3 computed of the part, in Base64; null for none.")
+    url: str = Field(description="Where to PUT the part again, if your file has other bytes.")
 
 
 class UploadState(ResponseModel):

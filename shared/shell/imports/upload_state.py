@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 
 from core.caller import Caller
-from core.contracts.imports import SINGLE_PUT_BYTES
+from core.contracts.imports import SINGLE_PUT_BYTES, UploadUrls
 from core.contracts.uploads import StoredPart, UploadProgress, UploadState
 from core.errors import AlreadyExistsError, WrongStateError
-from core.imports.uploads import build_placeholder_key, split_parts
+from core.imports.uploads import build_placeholder_key
 from core.statuses import ImportStatus
 from shell.aws.multipart_uploads import ListedPart, list_parts
 from shell.aws.s3 import list_objects
@@ -105,10 +105,8 @@ def read_state(awaited: Awaited) -> UploadState:
         return build_stored(awaited.size)
     if listed is None:
         return UploadState(state=UploadProgress.EXPIRED, size=awaited.size, parts=[], upload=None)
-    parts = _match(listed, awaited.size, awaited.part_bytes)
-    there = {part.number for part in parts}
     place = (awaited.bucket, awaited.key, awaited.multipart_id, awaited.size, awaited.part_bytes)
-    upload = sign_parts(*place, without=there)
+    parts, upload = _match(listed, sign_parts(*place))
     return UploadState(state=UploadProgress.AWAITED, size=awaited.size, parts=parts, upload=upload)
 
 
@@ -122,10 +120,11 @@ def _is_stored(awaited: Awaited) -> bool:
     )
 
 
-def _match(listed: Iterable[ListedPart], size: int, part_bytes: int) -> list[StoredPart]:
-    """Return the parts that belong to a file of this size; one of another size has to be sent again."""
-    planned = {part.number: part for part in split_parts(size, part_bytes)}
-    return [
+def _match(listed: Iterable[ListedPart], upload: UploadUrls) -> tuple[list[StoredPart], UploadUrls]:
+    """Return the parts that are there, and the URLs of the others; one of another size has to be sent again."""
+    planned = {part.number: part for part in upload.parts or ()}
+    there = [part for part in listed if part.number in planned and planned[part.number].size == part.size]
+    parts = [
         StoredPart(
             number=part.number,
             first_byte=planned[part.number].first_byte,
@@ -133,7 +132,8 @@ def _match(listed: Iterable[ListedPart], size: int, part_bytes: int) -> list[Sto
             etag=part.etag,
             checksum_algorithm=part.algorithm,
             checksum=part.checksum,
+            url=planned.pop(part.number).url,
         )
-        for part in listed
-        if part.number in planned and planned[part.number].size == part.size
+        for part in there
     ]
+    return parts, upload.model_copy(update={"parts": list(planned.values())})

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Container
 from typing import NamedTuple
 
 from sqlalchemy.orm import Session
@@ -183,17 +182,14 @@ def sign_put(bucket: str, key: str, size: int | None, sha256: bytes | None = Non
     )
 
 
-def sign_parts(
-    bucket: str, key: str, multipart_id: str, size: int, part_bytes: int, without: Container[int] = ()
-) -> UploadUrls:
-    """Return the URLs of an upload in parts, without those of some parts, given by number."""
+def sign_parts(bucket: str, key: str, multipart_id: str, size: int, part_bytes: int) -> UploadUrls:
+    """Return the URLs of an upload in parts."""
     return UploadUrls(
         url=None,
         headers=UPLOAD_HEADERS,
         parts=[
             UploadPart(**part._asdict(), url=presign_part(bucket, key, multipart_id, part.number, part.size))
             for part in split_parts(size, part_bytes)
-            if part.number not in without
         ],
         complete_url=presign_complete(bucket, key, multipart_id),
         expires_in_seconds=settings().upload_url_seconds,

@@ -236,13 +236,13 @@ def test_a_known_file_keeps_its_parts_whose_urls_fit_into_a_response(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Declared in parts before and without now, the URLs are those of all parts."""
-    monkeypatch.setattr("shell.volumes.uploads.MAX_RESPONSE_BYTES", 1_000_000)
+    monkeypatch.setattr("shell.volumes.uploads.MAX_RESPONSE_BYTES", 400_000)
     volume, other = (ADA.post("/volumes", {"case": "Case", "name": "V"}).json["id"] for _ in range(2))
-    plain = [{"path": f"{n}.pst", "size": 4_000_000_000} for n in range(2)]
+    plain = [{"path": f"{n}.pst", "size": 1_600_000_000} for n in range(2)]
     for each in plain:
         ADA.post(f"/volumes/{volume}/files", [{**each, "inParts": True}])
     found = ADA.post(f"/volumes/{volume}/files", plain).json
-    assert ([len(each["upload"]["parts"]) for each in found["items"]], found["remaining"]) == ([250], 1)
+    assert ([len(each["upload"]["parts"]) for each in found["items"]], found["remaining"]) == ([100], 1)
     unknown = ADA.post(f"/volumes/{other}/files", plain).json
     assert ([each["upload"]["parts"] for each in unknown["items"]], unknown["remaining"]) == ([None, None], 0)
 
