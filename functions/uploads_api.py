@@ -33,7 +33,7 @@ def create_preview(body: schemas.NewPreview, request: api.Request, key: api.Key)
     return run_idempotent(request, key, previews.create_preview, body, options=options)
 
 
-@app.get("/previews/<preview_id>", **api.for_editors(200, ImportPreview, 404, 409, 422))
+@app.get("/previews/<preview_id>", **api.for_viewers(200, ImportPreview, 404, 409, 422))
 def get_preview(preview_id: api.PreviewId, request: api.Request, options: api.PreviewOptions) -> ImportPreview:
     """Get how an import would read a file with these options, from its beginning, which must be uploaded."""
     return previews.read_preview(request.caller, preview_id, options)

@@ -20,7 +20,7 @@ from shell.imports.upload_state import Awaited, build_earlier_version, build_sto
 from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
-from shell.volumes.queries import require_volume
+from shell.volumes.queries import has_imports, require_volume
 
 # Three pages of S3; a request has at most 1,000 files, so this covers them where few others lie between them.
 MOST_LISTED = 3_000
@@ -47,14 +47,25 @@ def _load(caller: Caller, volume_id: int, path: str | None) -> Awaited | None:
             raise InvalidInputError(
                 "path: name a file of the volume." if path is None else "path: the volume is a zip; leave the path out."
             )
-        if volume.status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
-            raise WrongStateError(f"The volume has the status {volume.status} and takes no more files; create another.")
+        if volume.archive_version_id is not None and volume.status not in (VolumeStatus.DELETING, VolumeStatus.DELETED):
+            return None
+        require_taking(reading, volume)
         return _read_archive(volume) if path is None else _read_file(reading, volume, path)
 
 
-def _read_archive(volume: Volumes) -> Awaited | None:
-    if volume.archive_version_id is not None:
-        return None
+def require_taking(reading: Session, volume: Volumes) -> None:
+    """Raise WrongStateError unless the volume takes files: it is open, or failed before it had an import."""
+    is_failed = volume.status == VolumeStatus.FAILED and not has_imports(reading, volume.id)
+    if volume.status != VolumeStatus.OPEN and not is_failed:
+        raise build_closed(volume.status)
+
+
+def build_closed(status: str) -> WrongStateError:
+    """Return the error for a volume that takes no files."""
+    return WrongStateError(f"The volume has the status {status} and takes no more files; create another one.")
+
+
+def _read_archive(volume: Volumes) -> Awaited:
     if volume.archive_size is None or volume.archive_key is None:
         raise build_earlier_version("POST /volumes")
     size, parts = volume.archive_size, (volume.archive_multipart_id, volume.archive_part_bytes)

@@ -45,8 +45,8 @@ from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
 from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import is_storable
-from shell.volumes.queries import build_volume_not_found, has_imports, require_volume
-from shell.volumes.upload_state import find_stored, get_part_bytes, hash_path
+from shell.volumes.queries import build_volume_not_found, require_volume
+from shell.volumes.upload_state import build_closed, find_stored, get_part_bytes, hash_path, require_taking
 
 # After which the bucket's lifecycle rule deletes an upload in parts that was not completed.
 UPLOAD_DAYS = 7
@@ -166,13 +166,7 @@ def _count_fitting(prefix: str, files: Sequence[NewVolumeFile], known: Mapping[s
 def _require_open(transaction: Session, volume: Volumes) -> None:
     if volume.archive_key is not None:
         raise WrongStateError("The volume is a zip and takes no single files; create one without archive for them.")
-    is_failed = volume.status == VolumeStatus.FAILED and not has_imports(transaction, volume.id)
-    if volume.status != VolumeStatus.OPEN and not is_failed:
-        raise _build_closed(volume.status)
-
-
-def _build_closed(status: str) -> WrongStateError:
-    return WrongStateError(f"The volume has the status {status} and takes no more files; create another one.")
+    require_taking(transaction, volume)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -181,7 +175,7 @@ def _refuse_deleted(volume_id: int) -> None:
     with session() as reading:
         status = reading.execute(_STATUS, {"volume_id": volume_id}).scalar_one()
     if status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
-        raise _build_closed(status)
+        raise build_closed(status)
 
 
 def _read_declared(transaction: Session, volume_id: int, files: Sequence[NewVolumeFile]) -> dict[str, VolumeUploads]:

@@ -256,6 +256,20 @@ def test_a_path_is_named_for_a_folder_and_left_out_for_a_zip(world: World) -> No
     assert ADA.get(f"/volumes/{zipped}/upload").json["upload"]["url"]
 
 
+@pytest.mark.parametrize("status", ["sealed", "ready", "deleting", "deleted"])
+def test_a_volume_that_takes_no_files_signs_no_url(world: World, status: str) -> None:
+    folder = ADA.post("/volumes", {"case": "Case", "name": "V"}).json["id"]
+    ADA.post(f"/volumes/{folder}/files", declared("a.txt"))
+    zipped = ADA.post("/volumes", {"case": "Case", "name": "V", "archive": {"fileName": "v.zip", "size": 5}}).json["id"]
+    world.query("UPDATE volumes SET status = :s, archive_version_id = IF(archive_key IS NULL, NULL, 'v')", s=status)
+    answer = ADA.get(f"/volumes/{folder}/upload?path=a.txt")
+    assert (answer.status, answer.problem) == (409, "wrong-state")
+    assert status in answer.json["detail"]
+    # What was sealed is there, unless it is deleted.
+    found = ADA.get(f"/volumes/{zipped}/upload")
+    assert found.status == 409 if status.startswith("delet") else found.json["state"] == "stored"
+
+
 def preview(data: bytes, size: int | None = None, **query: str) -> Any:
     """Send the beginning of a file, and preview it."""
     created = ADA.post("/previews", {"case": "Case", "fileName": "a.dat", "size": size or len(data)})

@@ -94,6 +94,7 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     tenant.ids["cancelled"] = _cancelled(world, tenant)
     tenant.ids["checked"] = _checked(world, tenant)
     _send_volumes(world, tenant)
+    _send_beginning(world, tenant)
     _put_files(world, tenant)
     _try_undo(world, tenant)
     _set_pages(world, tenant)
@@ -190,11 +191,21 @@ def _send_volumes(world: World, tenant: Tenant) -> None:
     for message in taken_from(settings().volume_work_queue_url):
         assert call(process_volume.lambda_handler, message)
     tenant.ids["open volume"] = done(tenant, "POST /volumes", {**named, "body:name": f"{tenant.mark} open"})["id"]
+    declared = {"path:volumeId": tenant.ids["open volume"], "body:path": f"{tenant.mark}/3.txt", "body:size": 3}
+    done(tenant, "POST /volumes/{volumeId}/files", declared, in_list=True)
     zipped = {"body:archive.fileName": f"{tenant.mark}.zip", "body:archive.size": 4}
     made = done(tenant, "POST /volumes", {**named, **zipped})
     tenant.ids["open zip"] = made["id"]
     key = f"archives/{tenant.name}/{tenant.case}/{made['id']}/{tenant.mark}.zip"
     clients.s3().put_object(Bucket=world.bucket, Key=key, Body=b"zip!")
+
+
+def _send_beginning(world: World, tenant: Tenant) -> None:
+    """The beginning of a file that is not uploaded."""
+    data = load_file(tenant)
+    named = {"body:case": tenant.case, "body:fileName": f"{tenant.mark}.csv", "body:size": len(data)}
+    tenant.ids["preview"] = done(tenant, "POST /previews", named)["id"]
+    clients.s3().put_object(Bucket=world.bucket, Key=f"previews/{tenant.name}/{tenant.ids['preview']}", Body=data)
 
 
 def _put_files(world: World, tenant: Tenant) -> None:
