@@ -14,7 +14,6 @@ from core.contracts.uploads import MIN_BYTES_IN_PARTS, MIN_PART_BYTES, choose_pa
 from core.errors import UploadRefusedError
 from core.imports.uploads import parse_upload
 from shell.aws import clients
-from shell.volumes import upload_state
 from tests.support.api.client import Client
 from tests.support.application.driver import World
 
@@ -53,9 +52,9 @@ def state_url(world: World, request: pytest.FixtureRequest) -> str:
     volume = ADA.post("/volumes", {"case": "Case", "name": "V", **kind}).json["id"]
     if request.param == "zip":
         return f"/volumes/{volume}/upload"
-    file = {"path": "a b/ü.dat", "size": SIZE, "inParts": True}
-    assert ADA.post(f"/volumes/{volume}/files", [file]).status == 200
-    return f"/volumes/{volume}/upload?path={quote(file['path'])}"
+    path = "a b/ü.dat"
+    assert ADA.post(f"/volumes/{volume}/files", [{"path": path, "size": SIZE, "inParts": True}]).status == 200
+    return f"/volumes/{volume}/upload?path={quote(path)}"
 
 
 each_kind = pytest.mark.parametrize("state_url", ["import", "zip", "file"], indirect=True)
@@ -202,15 +201,19 @@ def test_one_listing_of_few_pages_is_made_for_a_request(world: World, monkeypatc
     ADA.post(f"/volumes/{volume['id']}/files", declared(*names))
     for name in names:
         clients.s3().put_object(Bucket=world.bucket, Key=volume["prefix"] + name, Body=b"abc")
-    monkeypatch.setattr(upload_state, "MOST_LISTED", 5)
-    asked = []
-    list_objects = upload_state.list_objects
-    monkeypatch.setattr(upload_state, "list_objects", lambda *given: asked.append(given) or list_objects(*given))
+    monkeypatch.setattr("shell.volumes.upload_state.MOST_LISTED", 5)
+    pages: list[Any] = []
+
+    def count(**request: Any) -> None:
+        pages.append(request["params"])
+
+    clients.s3().meta.events.register("before-call.s3.ListObjectsV2", count)
     items = ADA.post(f"/volumes/{volume['id']}/files", declared(*names[10:])).json["items"]
+    clients.s3().meta.events.unregister("before-call.s3.ListObjectsV2", count)
     # It begins beside the first of them, and beyond its end nothing is known: the URL answers with 412.
     assert [each["stored"] for each in items] == [True] * 5 + [False] * 5
     assert put(items[9]["upload"]["url"], b"abc", items[9]["upload"]["headers"]).status == 412
-    assert len(asked) == 1
+    assert len(pages) == 1
 
 
 def test_a_file_that_was_begun_a_week_ago_is_begun_again(world: World) -> None:

@@ -174,7 +174,7 @@ def test_two_programs_that_complete_one_upload_both_succeed(sent: tuple[Path, st
     waited: set[int] = set()
 
     class Pool(urllib3.PoolManager):
-        def request(self, method: str, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
+        def request(self, method: str, *arguments: Any, **options: Any) -> Any:
             if method == "POST" and threading.get_ident() not in waited:
                 waited.add(threading.get_ident())
                 both.wait()

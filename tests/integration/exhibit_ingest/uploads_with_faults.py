@@ -29,7 +29,7 @@ class FaultyPool(urllib3.PoolManager):
         self._share, self._end_after = share, end_after
         self.taken = self.failed = 0
 
-    def request(self, method: str, url: str, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
+    def request(self, method: str, url: str, *arguments: Any, **options: Any) -> Any:
         if method != "PUT":
             return super().request(method, url, *arguments, **options)
         with self._lock:
