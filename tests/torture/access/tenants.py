@@ -69,13 +69,6 @@ class Tenant:
         return f"{self.mark}-{route.replace(' ', '-')}"
 
 
-def claim_ids(world: World, ids: range) -> None:
-    """From now on all rows get ids of the range."""
-    counted = "SELECT table_name FROM information_schema.columns WHERE table_schema = DATABASE() AND extra LIKE :auto"
-    for (table,) in world.query(counted, auto="%auto_increment%"):
-        world.query(f"ALTER TABLE {table} AUTO_INCREMENT = {ids.start}")
-
-
 def create_tenant(world: World, tenant: Tenant) -> Tenant:
     """Make everything, by the API but for what no request makes: a stuck production, answers under keys."""
     for case in (SHARED_CASE, tenant.case):
