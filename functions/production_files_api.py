@@ -17,4 +17,4 @@ def list_produced_files(production_id: api.Id, request: api.Request, page: api.P
 @app.get("/bates-prefixes", **api.for_viewers(200, schemas.BatesPrefixPage, 404))
 def list_bates_prefixes(request: api.Request, filters: api.CaseFilter) -> schemas.BatesPrefixPage:
     """List the Bates prefixes of a case, with the next number of each and its void numbers."""
-    return bates_sequences.list_prefixes(request.caller, **filters.model_dump())
+    return bates_sequences.list_prefixes(request.caller, filters)

@@ -29,6 +29,7 @@ import imports_api
 import production_files_api
 import productions_api
 import profiles_api
+import uploads_api
 import volumes_api
 from core.contracts.field_names import describe_fields
 from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
@@ -38,7 +39,7 @@ from shell.api.resolver import Operation
 DOCUMENT = Path(__file__).parent.parent / "docs" / "openapi.json"
 APPS = (
     *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, cases_api.app, productions_api.app),
-    *(import_checks_api.app, import_results_api.app, profiles_api.app, volumes_api.app),
+    *(import_checks_api.app, import_results_api.app, profiles_api.app, uploads_api.app, volumes_api.app),
     *(production_files_api.app, activities_api.app),
 )
 TITLE = "exhibit-ingest"

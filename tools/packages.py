@@ -78,7 +78,7 @@ shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports
 shell.activities: DOMAIN
 shell.custody: DOMAIN
 shell.productions: shell.sns core.productions DOMAIN
-shell.api: shell.activity_log shell.outbox core.contracts UTILS
+shell.api: shell.activity_log shell.outbox core.contracts core.imports.preview_ids UTILS
 shell.api.routes: shell.api shell.imports shell.volumes core.contracts UTILS
 shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.imports.corrections shell.outbox.relay
   shell.volumes.deletion UTILS

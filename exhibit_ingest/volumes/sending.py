@@ -10,21 +10,24 @@ import base64
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
+from urllib.parse import quote
 
 import urllib3
 
 from exhibit_ingest.stack_parts import HasBucket
 from exhibit_ingest.volumes.inventory import LocalFile, hash_file
+from exhibit_ingest.volumes.resuming import send_missing
 from exhibit_ingest.volumes.volume_api import ConflictError, Document, VolumeApi
 from local.errors import LocalError
 
 FILES_PER_REQUEST, AT_ONCE = 500, 8
+# Larger files are sent in parts, of which only those that failed are sent again.
+RESUMED_BYTES = 100_000_000
 _TIMEOUT_S = 300
 _BLOCK_BYTES = 1 << 20
 _ERROR_CODE = re.compile(rb"<Code>(\w+)</Code>")
@@ -88,59 +91,41 @@ class FileSender:
                 pool.shutdown(wait=False, cancel_futures=True)
         return len(items)
 
-    def _send_file(self, file: LocalFile, sha256: str, upload: Document, *, is_there: bool) -> None:
-        is_there = is_there or not send_file(self._pool, file.file, upload)
+    def _send_file(self, file: LocalFile, sha256: str, upload: Document | None, *, is_there: bool) -> None:
+        if upload and upload.get("parts"):
+            # S3 compares each part alone: the whole is compared here.
+            is_there = bool(send_missing(self._pool, file.file, lambda: self._read_state(file.path)))
+        is_there = is_there or upload is None or not send_file(self._pool, file.file, upload)
         if is_there and not has_bytes(self._target, self._prefix + file.path, sha256):
             raise ConflictError(f"{file.path} was changed after it was sent; run the command again")
+        self._count(file)
+
+    def _read_state(self, path: str) -> Document:
+        return self._api.request("GET", f"/volumes/{self._volume_id}/upload?path={quote(path, safe='')}")
+
+    def _count(self, file: LocalFile) -> None:
         with self._lock:
             self._files, self._bytes = self._files + 1, self._bytes + file.size
             self._on_sent(self._files, self._bytes)
 
 
 def _declare(file: LocalFile, sha256: str) -> Document:
-    return {"path": file.path, "size": file.size, "sha256": sha256}
+    return {"path": file.path, "size": file.size, "sha256": sha256, "inParts": file.size >= RESUMED_BYTES}
 
 
 def send_file(pool: urllib3.PoolManager, file: Path, upload: Document) -> bool:
-    """Send a file to its URL, or its parts to theirs; return False if there is an object already.
+    """Send a file to its URL; return False if there is an object already.
 
     Raises LocalError if S3 refuses it, and OSError.
     """
-    if upload.get("url"):
-        with file.open("rb") as stream:
-            headers = {**upload["headers"], "Content-Length": str(file.stat().st_size)}
-            return _is_new(_put(pool, "PUT", upload["url"], stream, headers))
-    with ThreadPoolExecutor(AT_ONCE) as parts:
-        tags = list(parts.map(lambda part: _send_part(pool, file, part), upload["parts"]))
-    document = "".join(_describe_part(each["number"], tag) for each, tag in zip(upload["parts"], tags, strict=True))
-    body = f"<CompleteMultipartUpload>{document}</CompleteMultipartUpload>".encode()
-    return _is_new(_put(pool, "POST", upload["completeUrl"], body, upload["headers"]))
-
-
-def _is_new(reply: Any) -> bool:
-    return bool(reply.status == HTTPStatus.OK)
-
-
-def _describe_part(number: int, tag: str) -> str:
-    return f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(tag)}</ETag></Part>"
-
-
-def _send_part(pool: urllib3.PoolManager, file: Path, part: Document) -> str:
     with file.open("rb") as stream:
-        stream.seek(part["firstByte"])
-        reply = _put(pool, "PUT", part["url"], _read(stream, part["size"]), {"Content-Length": str(part["size"])})
-    return str(reply.headers["ETag"])
+        headers = {**upload["headers"], "Content-Length": str(file.stat().st_size)}
+        return bool(_put(pool, upload["url"], stream, headers).status == HTTPStatus.OK)
 
 
-def _read(stream: Any, size: int) -> Iterator[bytes]:
-    while size and (block := stream.read(min(size, 1 << 20))):
-        size -= len(block)
-        yield block
-
-
-def _put(pool: urllib3.PoolManager, method: str, url: str, body: Any, headers: dict[str, str]) -> Any:
+def _put(pool: urllib3.PoolManager, url: str, body: Any, headers: dict[str, str]) -> Any:
     try:
-        reply = pool.request(method, url, body=body, headers=headers)
+        reply = pool.request("PUT", url, body=body, headers=headers)
     except urllib3.exceptions.HTTPError as exc:
         raise LocalError(f"S3 did not answer: {exc}. Run the command again to send the rest.") from exc
     if reply.status not in _THERE:

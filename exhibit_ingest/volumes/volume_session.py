@@ -1,8 +1,8 @@
 """Send one folder or zip as a volume, have it listed and expanded, and find its imports.
 
-Guaranteed: a command that was interrupted can be run again: files of a folder that are in the bucket are not sent
-twice, as long as the stack keeps them and the folder is the same; one with other bytes becomes another volume. The
-bucket is in memory: that of a stack that runs for one command ends with it.
+Guaranteed: a command that was interrupted can be run again: files of a folder, and parts of a zip or of a large file,
+that are in the bucket are not sent twice, as long as the stack keeps them and the folder is the same; one with other
+bytes becomes another volume. The bucket is in memory: that of a stack that runs for one command ends with it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import urllib3
 
 from exhibit_ingest.stack_parts import HasActivity, HasApi, HasBucket, HasLogs, HasStateFolder
 from exhibit_ingest.volumes.arguments import name_arguments
-from exhibit_ingest.volumes.inventory import Upload, UploadMemory, identify_content
-from exhibit_ingest.volumes.sending import FileSender, list_sent, send_file
+from exhibit_ingest.volumes.inventory import LocalFile, Upload, UploadMemory, identify_content
+from exhibit_ingest.volumes.resuming import send_missing
+from exhibit_ingest.volumes.sending import FileSender, list_sent
 from exhibit_ingest.volumes.survey import Source
 from exhibit_ingest.volumes.volume_api import ConflictError, Document, VolumeApi
 from local.errors import ImportStalledError, LocalError
@@ -76,7 +77,6 @@ class VolumeSender:
             self._send_folder(self._request.source)
         else:
             self._send_zip(self._request.source)
-            self._request_import()
         volume = self._wait()
         if volume["status"] == "failed":
             raise LocalError(name_arguments(f"{volume['failureCode']}: {volume['failureMessage']}"))
@@ -111,9 +111,20 @@ class VolumeSender:
         return volume
 
     def _send_zip(self, source: Source) -> None:
-        volume = self._create(archive={"fileName": source.path.name, "size": source.size})
+        memory, changed = UploadMemory(self._stack.state_dir), source.path.stat().st_mtime_ns
+        file = LocalFile(source.path.name, source.path, source.size, changed)
+        content = identify_content([file], self._request.tenant, self._request.case)
+        found = self._find_open(memory.find_upload(content))
+        archive = {"fileName": source.path.name, "size": source.size, "inParts": True}
+        self.volume_id = int((found or self._create(archive=archive))["id"])
+        memory.begin_upload(content, Upload(self.volume_id, self._read_volume()["createdAt"]))
         self._on_progress(f"sending {source.size:,} bytes", 0, 0)
-        send_file(urllib3.PoolManager(), source.path, volume["upload"])
+        send_missing(urllib3.PoolManager(), source.path, self._read_upload)
+        self._request_import()
+        memory.end_upload(content)
+
+    def _read_upload(self) -> Document:
+        return self._api.request("GET", f"/volumes/{self.volume_id}/upload")
 
     def _send_folder(self, source: Source) -> None:
         memory = UploadMemory(self._stack.state_dir)

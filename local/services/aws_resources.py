@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from local.template.model import Bucket, Notification, Queue, Subscription, sort_dead_letter_queues_last
+from local.template.model import Bucket, CorsRule, Notification, Queue, Subscription, sort_dead_letter_queues_last
 from local.template.reader import ACCOUNT_ID, REGION, Template
 from local.time_scale import TimeScale
 
@@ -59,6 +59,7 @@ def create_resources(resources: Mapping[str, Any]) -> None:
         s3.create_bucket(bucket["name"], REGION)
         if bucket["versioned"]:
             s3.put_bucket_versioning(bucket["name"], "Enabled")
+        s3.put_bucket_cors(bucket["name"], bucket["cors"])
         # Set directly: S3's API would send a test event, which AWS sends once per deployment, for every start.
         if bucket["notifications"]:
             configuration = NotificationConfiguration(queue=bucket["notifications"])
@@ -81,7 +82,19 @@ def _describe_subscription(template: Template, subscription: Subscription) -> di
 
 def _describe_bucket(template: Template, bucket: Bucket) -> dict[str, Any]:
     notifications = [_describe_notification(template, each) for each in bucket.notifications]
-    return {"name": bucket.name, "versioned": bucket.versioned, "notifications": notifications}
+    cors = [_describe_cors_rule(rule) for rule in bucket.cors]
+    return {"name": bucket.name, "versioned": bucket.versioned, "notifications": notifications, "cors": cors}
+
+
+def _describe_cors_rule(rule: CorsRule) -> dict[str, Any]:
+    """Return the rule as moto reads it from the XML of S3's API."""
+    return {
+        "AllowedOrigin": list(rule.origins),
+        "AllowedMethod": list(rule.methods),
+        "AllowedHeader": list(rule.headers),
+        "ExposeHeader": list(rule.exposed),
+        **({} if rule.max_age is None else {"MaxAgeSeconds": str(rule.max_age)}),
+    }
 
 
 def _describe_notification(template: Template, notification: Notification) -> dict[str, Any]:

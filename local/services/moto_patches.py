@@ -7,6 +7,7 @@
 - S3 notifications contain the version of the object and a sequencer; those of moto do not.
 - S3 refuses a presigned request whose signature does not match, and an object without the SHA-256 that its request
   states; moto does not look at them.
+- S3 answers preflights without a signature, adds CORS headers to errors too, and stores bodies of any content type.
 - SQS delivers the messages of a group with few messages in flight before those of one with many (fair queues); moto
   ignores the groups of standard queues.
 - The clock of SQS can be scaled. Queues then have longer visibility timeouts, which the pollers shorten after a
@@ -27,6 +28,7 @@ from moto.moto_server import werkzeug_app
 from moto.s3 import notifications
 from moto.sqs import models
 
+from local.services.browser_requests import answer_browsers, keep_bodies
 from local.services.presigned_requests import require_signature
 from local.services.upload_checksums import require_checksum
 
@@ -123,9 +125,15 @@ def add_version(event: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_requests() -> None:
-    """Refuse presigned requests that were not signed with SECRET, or not sent as signed, and uploads of other bytes."""
+    """Refuse presigned requests that were not signed with SECRET, or not sent as signed, and uploads of other bytes.
+
+    Browsers are answered by the rules of the bucket alone: moto's own CORS, which allows everything, is turned off.
+    """
     application: Any = werkzeug_app.DomainDispatcherApplication
-    application.__call__ = require_signature(require_checksum(application.__call__))
+    application.__call__ = answer_browsers(require_signature(require_checksum(application.__call__)))
+    server: Any = werkzeug_app
+    server.DISABLE_GLOBAL_CORS = True
+    keep_bodies()
 
 
 def patch_moto(factor: float) -> None:

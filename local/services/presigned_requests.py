@@ -2,6 +2,7 @@
 
 Guaranteed: the signature is computed from the request as it arrived, as in "Authenticating Requests: Using Query
 Parameters" of the S3 API reference, so a request without a signed header, or with another value, is refused (403).
+Preflights have no signature of their own.
 Not guaranteed: that an expired URL is refused, or a request whose signature is in its headers.
 """
 
@@ -30,7 +31,7 @@ def require_signature(application: Application) -> Application:
     def checked(self: Any, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         path, _, query = str(environ["REQUEST_URI"]).partition("?")
         parameters = dict(parse_qsl(query, keep_blank_values=True))
-        if "X-Amz-Signature" in parameters:
+        if "X-Amz-Signature" in parameters and environ["REQUEST_METHOD"] != "OPTIONS":
             expected = _sign(environ["REQUEST_METHOD"], path, parameters, _read_headers(environ))
             if not hmac.compare_digest(expected, parameters["X-Amz-Signature"]):
                 # An unread body would be taken for the next request of the connection.

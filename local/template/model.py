@@ -119,6 +119,17 @@ class Notification:
 
 
 @dataclass(frozen=True)
+class CorsRule:
+    """What pages of other origins may request of a bucket, and which headers of the responses they see."""
+
+    origins: tuple[str, ...]
+    methods: tuple[str, ...]
+    headers: tuple[str, ...] = ()
+    exposed: tuple[str, ...] = ()
+    max_age: int | None = None
+
+
+@dataclass(frozen=True)
 class Bucket:
     """One S3 bucket."""
 
@@ -126,6 +137,7 @@ class Bucket:
     name: str
     versioned: bool
     notifications: tuple[Notification, ...] = field(default=())
+    cors: tuple[CorsRule, ...] = field(default=())
 
 
 def sort_dead_letter_queues_last(queues: Iterable[Queue]) -> list[str]:

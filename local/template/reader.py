@@ -29,6 +29,8 @@ PSEUDO_PARAMETERS = {
 }
 # What a deployment asks for, because the parameter has no default.
 _ANSWERS = {"AlarmEmail": "none"}
+# What differs here: pages of the local API, whose port is chosen when it starts, are those of the console.
+_LOCAL = {"ConsoleOrigin": "http://127.0.0.1:*"}
 
 _UNSUPPORTED = frozenset(
     {
@@ -162,6 +164,7 @@ class _Reader:
         source = load_document(path)
         declared = source.get("Parameters") or {}
         defaults = {name: spec.get("Default", _ANSWERS.get(name)) for name, spec in declared.items()}
+        defaults |= {name: value for name, value in _LOCAL.items() if name in declared}
         self.parameters = {name: value for name, value in defaults.items() if value is not None} | PSEUDO_PARAMETERS
         document = apply_conditions(source, self.parameters)
         self.resources: dict[str, dict[str, Any]] = document["Resources"]

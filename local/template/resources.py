@@ -14,6 +14,7 @@ from local.errors import TemplateError
 from local.template.intrinsics import get_referenced_id
 from local.template.model import (
     Bucket,
+    CorsRule,
     DurableConfig,
     EventSource,
     Function,
@@ -128,11 +129,31 @@ def parse_bucket(name: str, properties: Properties) -> Bucket:
     """Return a bucket; its notifications must go to queues."""
     notifications = properties.get("NotificationConfiguration") or {}
     _reject_unknown(f"{name}.NotificationConfiguration", notifications, ("QueueConfigurations",))
+    cors = properties.get("CorsConfiguration") or {}
+    _reject_unknown(f"{name}.CorsConfiguration", cors, ("CorsRules",))
     return Bucket(
         logical_id=name,
         name=_read_name(name, properties, "BucketName", default=name.lower()),
         versioned=(properties.get("VersioningConfiguration") or {}).get("Status") == "Enabled",
         notifications=tuple(_parse_notification(name, each) for each in notifications.get("QueueConfigurations") or ()),
+        cors=tuple(_parse_cors_rule(name, each) for each in cors.get("CorsRules") or ()),
+    )
+
+
+def _parse_cors_rule(name: str, properties: Properties) -> CorsRule:
+    label = f"{name}.CorsRules"
+    known = ("AllowedOrigins", "AllowedMethods", "AllowedHeaders", "ExposedHeaders", "MaxAge", "Id")
+    _reject_unknown(label, properties, known)
+    origins = properties["AllowedOrigins"]
+    if not all(isinstance(origin, str) for origin in origins):
+        raise TemplateError(f"{label}: AllowedOrigins must depend on parameters only, not on {origins!r}")
+    max_age = properties.get("MaxAge")
+    return CorsRule(
+        origins=tuple(origins),
+        methods=tuple(properties["AllowedMethods"]),
+        headers=tuple(properties.get("AllowedHeaders") or ()),
+        exposed=tuple(properties.get("ExposedHeaders") or ()),
+        max_age=None if max_age is None else _parse_int(label, "MaxAge", max_age),
     )
 
 

@@ -204,6 +204,7 @@ BY_BUILT_FUNCTIONS: tuple[Effect, ...] = (
     volume_requests.a_production_is_checked_whose_files_are_missing,
     volume_requests.a_zip_is_expanded_beside_what_is_there,
     volume_requests.a_large_file_of_a_volume_is_sent_in_parts,
+    volume_requests.uploads_are_resumed,
     volume_requests.work_that_failed_goes_back_once,
 )
 

@@ -172,6 +172,8 @@ def test_every_reachable_request_of_a_function_was_made(requests: list[AwsReques
         ("CompleteImportFunction", "sqs:SendMessage", ":ImportRequestsQueue"),
         ("ProcessVolumeFunction", "s3:DeleteObjectVersion", "/volumes/"),
         ("VolumesApiFunction", "s3:PutObject", "/archives/"),
+        ("UploadsApiFunction", "s3:ListMultipartUploadParts", "/imports/"),
+        ("UploadsApiFunction", "s3:PutObject", "/previews/"),
     ],
 )
 def test_an_action_that_is_taken_away_is_missed(

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 
-from tests.artifact.event_sender import Sender
+from core.caller import Caller
+from core.contracts.imports import NewImport
+from core.contracts.uploads import MIN_BYTES_IN_PARTS
+from shell.db.session import session
+from shell.imports.uploads import create_import
+from tests.artifact.event_sender import Sender, logical_id
 from tests.artifact.import_effects import DONE
+from tests.artifact.volume_requests import put
 from tests.integration.volumes.volume_requests import FILES, request, upload, work_messages
 from tests.support.application.driver import request_messages
+
+BEGINNING = b"Control Number,Title\r\nA-1,one\r\nA-2,two\r\nA-3,three\r\n\r\n"
 
 
 def volumes_api(sender: Sender) -> None:
@@ -17,6 +25,30 @@ def volumes_api(sender: Sender) -> None:
     assert json.loads(answer["body"])["upload"] is None
     found = "SELECT c.name, v.name, v.status FROM volumes v JOIN cases c ON c.id = v.case_id"
     assert sender.world.query(found) == [("Smith v. Müller", "VOL001", "open")]
+
+
+def uploads_api(sender: Sender) -> None:
+    """The beginning of a file is previewed; of an upload in parts, the part that is there is listed."""
+    answer = sender.send("uploads_api")
+    assert answer["statusCode"] == 201, answer
+    made = json.loads(answer["body"])
+    put(made["upload"]["url"], BEGINNING, made["upload"]["headers"])
+    assert "A-1" in _get(sender, f"/previews/{made['id']}")
+    body = NewImport(case="Doe v. Acme", file_name="a.dat", size=MIN_BYTES_IN_PARTS, in_parts=True)
+    with session() as transaction:
+        pending = create_import(transaction, Caller("acme", "ada"), body)
+    [part] = json.loads(_get(sender, f"/imports/{pending.id}/upload"))["upload"]["parts"]
+    put(part["url"], bytes(part["size"]), {})
+    state = json.loads(_get(sender, f"/imports/{pending.id}/upload"))
+    assert [each["size"] for each in state["parts"]] == [MIN_BYTES_IN_PARTS]
+
+
+def _get(sender: Sender, path: str) -> str:
+    event = sender.event("uploads_api", rawPath=path, body=None)
+    event["requestContext"]["http"] |= {"method": "GET", "path": path}
+    answer = sender.stack.invoke(logical_id("uploads_api"), event)
+    assert answer["statusCode"] == 200, answer
+    return str(answer["body"])
 
 
 def process_volume(sender: Sender) -> None:

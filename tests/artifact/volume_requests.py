@@ -12,6 +12,7 @@ import requests
 from botocore.config import Config
 
 from core.contracts.imports import SINGLE_PUT_BYTES
+from core.contracts.uploads import MIN_BYTES_IN_PARTS
 from core.errors import StorageUnavailableError
 from shell.aws import clients, new_objects
 from tests.artifact.document_effects import wait_for_executions
@@ -182,6 +183,20 @@ def a_large_file_of_a_volume_is_sent_in_parts(sender: Sender) -> None:
     part = f"<Part><PartNumber>{last['number']}</PartNumber><ETag>{etag}</ETag></Part>"
     body = f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>"
     put(item["upload"]["completeUrl"], body.encode(), item["upload"]["headers"], "POST")
+
+
+def uploads_are_resumed(sender: Sender) -> None:
+    """Of a zip and of a file of a volume, the only part is sent, and then listed."""
+    api, size = Api(sender.stack), MIN_BYTES_IN_PARTS
+    named = {"case": "Case", "name": "VOL001"}
+    archive = {"fileName": "VOL001.zip", "size": size, "inParts": True}
+    zipped = api.call("POST", "/volumes", {**named, "archive": archive})["id"]
+    folder = api.call("POST", "/volumes", named)["id"]
+    api.call("POST", f"/volumes/{folder}/files", [{"path": "1.pst", "size": size, "inParts": True}])
+    for path in (f"/volumes/{zipped}/upload", f"/volumes/{folder}/upload?path=1.pst"):
+        [part] = api.call("GET", path)["upload"]["parts"]
+        put(part["url"], bytes(size), {})
+        assert [each["size"] for each in api.call("GET", path)["parts"]] == [size]
 
 
 def work_that_failed_goes_back_once(sender: Sender) -> None:

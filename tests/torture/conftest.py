@@ -16,7 +16,7 @@ from tests.support.application.driver import World, empty_queues
 from tests.support.database.counted_database import until
 from tests.support.database.empty_tables import empty_tables, restart_ids
 from tests.torture.access.attacks import NEW_IDS
-from tests.torture.access.tenants import claim_ids
+from tests.torture.access.table_rows import claim_ids
 from tests.torture.access.two_tenants import Matrix
 from tests.torture.stack.database_clients import Connect
 from tests.torture.stack.database_server import TorturedDatabase

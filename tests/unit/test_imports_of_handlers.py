@@ -55,6 +55,7 @@ LOADS: dict[str, set[str]] = {
     "handle_failed_import": QUEUE | SLOTS,
     "start_import": QUEUE | SLOTS | SPLITTING,
     "start_production": QUEUE,
+    "uploads_api": API | SLOTS | SPLITTING | {"core.load_file.rows"},
     "volumes_api": API | SLOTS,
     "write_import_report": QUEUE,
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from core.contracts.checks import CheckResult
 from core.contracts.common import (
@@ -51,6 +52,11 @@ class NewImport(RequestModel):
         description="The size of the file. If it is sent, exactly this many bytes can be uploaded. Required from "
         f"{SINGLE_PUT_BYTES} bytes on, for an upload in parts.",
     )
+    in_parts: bool = Field(
+        default=False,
+        description="Upload the file in parts, if it has 10000000 bytes or more, so that an interrupted upload can be "
+        "resumed. `size` is then required.",
+    )
     dry_run: bool = Field(
         default=False,
         description="Check the file and import nothing; `POST /imports/{id}/run` then imports it. "
@@ -68,6 +74,12 @@ class NewImport(RequestModel):
     )
     # Without validation, which would build the validator when this module is imported.
     options: SingleFileOptions = SingleFileOptions.model_construct()
+
+    @model_validator(mode="after")
+    def _has_size_of_parts(self) -> Self:
+        if self.in_parts and self.size is None:
+            raise ValueError("send size, too: the size of the parts depends on it")
+        return self
 
 
 class UploadPart(ResponseModel):

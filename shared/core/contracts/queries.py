@@ -76,6 +76,17 @@ class VolumeQuery(AnyCaseQuery, NewestFirst, CountedQuery):
     """The filter of the list of volumes."""
 
 
+class UploadQuery(ApiModel):
+    """The file of a volume."""
+
+    path: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=1_024,
+        description="The path of a declared file within the volume; omit it for the zip of a volume.",
+    )
+
+
 class FindingQuery(PageQuery):
     """The filter of the findings of a check."""
 

@@ -20,7 +20,8 @@ from core.contracts.common import (
     UserName,
 )
 from core.contracts.import_options import Options
-from core.contracts.imports import PART_BYTES, SINGLE_PUT_BYTES, UploadUrls
+from core.contracts.imports import UploadUrls
+from core.contracts.uploads import IN_PARTS, choose_part_bytes
 from core.statuses import ImportKind, ImportStatus, VolumeStatus, Wish
 
 MAX_FILE_BYTES = 1_000_000_000_000
@@ -33,11 +34,6 @@ _Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _Size = Annotated[int, Field(ge=0, le=MAX_FILE_BYTES)]
 
 
-def choose_part_bytes(size: int) -> int:
-    """Return the size of the parts of a file, of which it has at most MAX_URLS."""
-    return max(PART_BYTES, -(-size // MAX_URLS))
-
-
 class NewArchive(RequestModel):
     """A zip with all files of a volume."""
 
@@ -45,6 +41,7 @@ class NewArchive(RequestModel):
     size: int = Field(
         ge=1, le=MAX_FILE_BYTES, description="The size of the zip. Exactly this many bytes can be uploaded."
     )
+    in_parts: bool = Field(default=False, description=IN_PARTS)
 
 
 class NewVolume(RequestModel):
@@ -69,23 +66,25 @@ class NewVolumeFile(RequestModel):
         "parts, it is not compared.",
     )
 
-    @property
-    def in_parts(self) -> bool:
-        """Whether the file is too large for one request."""
-        return self.size >= SINGLE_PUT_BYTES
+    in_parts: bool = Field(default=False, description=IN_PARTS)
 
     @property
-    def urls(self) -> int:
-        """How many URLs its upload has."""
-        return -(-self.size // choose_part_bytes(self.size)) if self.in_parts else 1
+    def part_bytes(self) -> int | None:
+        """The size of its parts; None if it is sent in one request."""
+        return choose_part_bytes(self.size, in_parts=self.in_parts)
 
-    def estimate_response_bytes(self, prefix: str) -> int:
+    def count_urls(self, part_bytes: int | None) -> int:
+        """Return how many URLs its upload has, in parts of this size."""
+        return -(-self.size // part_bytes) if part_bytes else 1
+
+    def estimate_response_bytes(self, prefix: str, part_bytes: int | None) -> int:
         """Return at least the bytes that its URLs and its path take in a response, for a key with this prefix.
 
         Each byte of the key can be three characters of a URL; a character of the path can be twelve of JSON.
         """
         key_bytes = len((prefix + self.path).encode())
-        return (self.urls + self.in_parts) * (_URL_BYTES + 3 * key_bytes) + len(json.dumps(json.dumps(self.path)))
+        urls = self.count_urls(part_bytes) + (part_bytes is not None)
+        return urls * (_URL_BYTES + 3 * key_bytes) + len(json.dumps(json.dumps(self.path)))
 
 
 class PendingArchive(ResponseModel):
@@ -95,6 +94,7 @@ class PendingArchive(ResponseModel):
     object_key: str
     size: int
     multipart_id: str | None
+    part_bytes: int | None = None
 
 
 class PendingVolume(ResponseModel):
@@ -128,6 +128,7 @@ class PendingFile(ResponseModel):
     size: int
     sha256: str | None
     multipart_id: str | None
+    part_bytes: int | None = None
 
 
 class PendingFiles(ResponseModel):
@@ -144,7 +145,11 @@ class FileUpload(ResponseModel):
 
     path: str
     size: int
-    upload: UploadUrls
+    stored: bool = Field(
+        description="Whether the bucket has the file, with this size. Where it is not known, this is false, and S3 "
+        "answers the upload with 412."
+    )
+    upload: UploadUrls | None = Field(description="null if the file is stored.")
 
 
 class FileUploads(ResponseModel):

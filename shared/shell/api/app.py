@@ -35,11 +35,13 @@ from core.contracts.queries import (
     RejectionQuery,
     SimilarQuery,
     TextQuery,
+    UploadQuery,
     UsersQuery,
     VolumeQuery,
 )
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
+from core.imports.preview_ids import PATTERN
 from core.roles import Role
 from shell.api.authorization import authorize, require_access
 from shell.api.problems import (
@@ -98,6 +100,8 @@ ExhibitFilter = Annotated[ExhibitQuery, Query()]
 ProfileFilter = Annotated[ProfileQuery, Query()]
 VolumeFilter = Annotated[VolumeQuery, Query()]
 PreviewOptions = Annotated[PreviewQuery, Query()]
+PreviewId = Annotated[str, Path(pattern=PATTERN, description="The id, as POST /previews returned it.")]
+UploadPath = Annotated[UploadQuery, Query()]
 CasesFilter = Annotated[CasesQuery, Query()]
 SimilarFilter = Annotated[SimilarQuery, Query()]
 CustodiansFilter = Annotated[CustodiansQuery, Query()]

@@ -29,11 +29,14 @@ from core.contracts.problems import INVALID, UNSUPPORTED
 from core.errors import InvalidInputError
 from core.http_headers import parse_idempotency_key
 from core.idempotency import KeyedRequest
+from core.imports.preview_ids import PREVIEW_ID
 from shell.api.authorization import CALLER, GRANT, Grant
 from shell.api.problems import JSON, MAX_ERRORS, MAX_NAME_CHARACTERS, MERGE_PATCH, build_problem
 from shell.api.resolver import OPERATIONS, Operation
 
 _ID = re.compile(r"[1-9][0-9]{0,15}", re.ASCII)
+# Ids that are not numbers.
+_IDS = {"{preview_id}": PREVIEW_ID}
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,9 @@ def parse_request(request: Request) -> ApiRequest:
 def _require_decimal_ids(request: Request) -> None:
     """Reject `+1` and `1.0`, which would be read as 1: one object must have one path."""
     parts = zip(request.route.split("/"), str(request.resolved_event.get("rawPath")).split("/"), strict=False)
-    invalid = [part for part, sent in parts if part.startswith("{") and not _ID.fullmatch(sent)]
+    invalid = [part for part, sent in parts if part.startswith("{") and not _IDS.get(part, _ID).fullmatch(sent)]
+    if invalid and invalid[0] in _IDS:
+        raise InvalidInputError(f"{to_camel(invalid[0][1:-1])} in the path must be an id as it was returned.")
     if invalid:
         raise InvalidInputError(f"{to_camel(invalid[0][1:-1])} in the path must be a number from 1, in digits only.")
 

@@ -127,13 +127,14 @@ def find_current_version(bucket: str, key: str) -> tuple[ObjectVersion, int]:
     return ObjectVersion(bucket, key, head.get("VersionId"), head["ETag"].strip('"')), head["ContentLength"]
 
 
-def list_objects(bucket: str, prefix: str) -> Iterator[tuple[str, int]]:
-    """Yield key and size of each object whose key starts with `prefix`, in the order of the keys.
+def list_objects(bucket: str, prefix: str, after: str = "") -> Iterator[tuple[str, int]]:
+    """Yield key and size of each object whose key starts with `prefix` and comes after `after`, in the order of keys.
 
+    A page of 1,000 is fetched when its first object is needed.
     Raises StorageUnavailableError.
     """
     try:
-        for page in s3().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+        for page in s3().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix, StartAfter=after):
             yield from ((each["Key"], each["Size"]) for each in page.get("Contents", []))
     except (BotoCoreError, ClientError) as exc:
         raise StorageUnavailableError() from exc

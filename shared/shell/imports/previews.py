@@ -18,7 +18,7 @@ from core.contracts.previews import ImportPreview
 from core.contracts.queries import PreviewQuery
 from core.errors import InvalidInputError, WrongStateError
 from core.imports.findings import list_choices
-from core.imports.preview import Preview, build_preview
+from core.imports.preview import build_preview
 from core.imports.profile_options import merge_profile
 from core.imports.uploads import build_placeholder_key
 from core.load_file.dialect import HEAD_BYTES, read_head
@@ -50,8 +50,16 @@ def preview_import(caller: Caller, import_id: int, query: PreviewQuery) -> Impor
     uploaded, InvalidInputError for `columns` that are not JSON, and FileRefusedError with the code of the import.
     """
     upload, profile = _load(caller, import_id, query.profile)
-    options = parse_options(_combine(upload, profile, _read_query(query)))
-    preview = _read_preview(ObjectVersion(*upload[:4]), options)
+    options = parse_options(_combine(upload, profile, read_query(query)))
+    source = ObjectVersion(*upload[:4])
+    size = source.get_size()
+    refuse_large_file(size)
+    return build_response(caller, read_head(_read_blocks(source, size), size), size, options)
+
+
+def build_response(caller: Caller, head: bytes, size: int, options: ImportOptions) -> ImportPreview:
+    """Return the preview of a file of `size` bytes that begins with `head`, with the profiles that match it."""
+    preview = build_preview(head, size, options, make_converter(column_limits))
     suggested = _suggest(caller, preview.header_fingerprint)
     found = {**asdict(preview), "suggested_profiles": suggested}
     for option, choices in list_choices().items():
@@ -92,7 +100,7 @@ def _combine(upload: Any, profile: tuple[str, int, str] | None, given: dict[str,
     return {**document, **given, "columns": columns}
 
 
-def _read_query(query: PreviewQuery) -> dict[str, Any]:
+def read_query(query: PreviewQuery) -> dict[str, Any]:
     """Return the options of the query as an options document."""
     document = query.model_dump(by_alias=False, exclude_none=True, exclude={"profile"})
     if query.header is not None:
@@ -111,13 +119,6 @@ def _read_object(name: str, text_value: str, example: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InvalidInputError(f"{to_camel(name)}: send a JSON object, such as {example}.")
     return found
-
-
-def _read_preview(source: ObjectVersion, options: ImportOptions) -> Preview:
-    size = source.get_size()
-    refuse_large_file(size)
-    head = read_head(_read_blocks(source, size), size)
-    return build_preview(head, size, options, make_converter(column_limits))
 
 
 def _read_blocks(source: ObjectVersion, size: int) -> Iterator[bytes]:

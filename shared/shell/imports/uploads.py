@@ -25,6 +25,7 @@ from core.contracts.imports import (
     UploadPart,
     UploadUrls,
 )
+from core.contracts.uploads import choose_part_bytes
 from core.errors import FileRefusedError, InvalidInputError, NotFoundError
 from core.file_options import VolumeUse
 from core.imports.profile_options import merge_profile
@@ -69,6 +70,7 @@ def create_import(
 ) -> PendingUpload:
     """Create an import that awaits its file; a file of `multipart_from` bytes or more is uploaded in parts.
 
+    One with `in_parts` is so from MIN_BYTES_IN_PARTS bytes on, in smaller parts.
     Begins the multipart upload before it locks a row. After a rollback, the bucket's lifecycle rule for incomplete
     uploads deletes it.
     Raises UnknownCaseError for a case that must exist and does not; NotFoundError for a case that the caller is not
@@ -84,7 +86,8 @@ def create_import(
         require_existing_case(transaction, caller, body.case)
     upload_id = secrets.token_urlsafe(24)
     bucket, key = settings().bucket, build_object_key(caller.tenant_id, body.case, upload_id, body.file_name)
-    in_parts = body.size is not None and body.size >= multipart_from
+    chosen = choose_part_bytes(body.size, in_parts=True) if body.size and body.in_parts else None
+    in_parts = chosen is not None or (body.size is not None and body.size >= multipart_from)
     multipart_id = create_multipart_upload(bucket, key) if in_parts else None
     case_id = get_or_create_case(transaction, caller.tenant_id, body.case)
     if volume is not None:
@@ -99,6 +102,8 @@ def create_import(
         file_name=body.file_name,
         user_id=caller.user_id,
         upload_id=upload_id,
+        multipart_id=multipart_id,
+        part_bytes=(chosen or part_bytes) if in_parts else None,
         options=options,
         profile_name=profile and profile.name,
         profile_version=profile and profile.version,
@@ -119,7 +124,7 @@ def create_import(
         object_key=key,
         multipart_id=multipart_id,
         size=body.size,
-        part_bytes=part_bytes,
+        part_bytes=chosen or part_bytes,
     )
 
 

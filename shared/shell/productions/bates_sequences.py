@@ -21,6 +21,7 @@ from sqlalchemy.orm.attributes import flag_modified
 
 from core.bates_numbers import BatesNumber
 from core.caller import Caller
+from core.contracts.pages import OneCaseQuery
 from core.contracts.productions import BatesPrefix, BatesPrefixPage, BatesRange
 from core.errors import WrongStateError
 from core.pagination import decode_cursor, paginate
@@ -28,7 +29,7 @@ from core.productions.bates import BatesFormat, NumberRange
 from core.statuses import ProductionStatus
 from shell.db.bulk_insert import insert_missing
 from shell.db.session import session
-from shell.exhibits.cases import get_case_id
+from shell.exhibits.cases import get_chosen_case
 from shell.exhibits.numbers import list_claimants
 from shell.tables.bates import BatesSequences
 from shell.tables.exhibits import Exhibits
@@ -122,18 +123,18 @@ def _select_sequence(case_id: int, bates_format: BatesFormat) -> Select[BatesSeq
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_prefixes(caller: Caller, case: str, limit: int, after: str | None) -> BatesPrefixPage:
+def list_prefixes(caller: Caller, query: OneCaseQuery) -> BatesPrefixPage:
     """Return a page of the case's prefixes, in the order in which the database compares them.
 
     Raises NotFoundError for an unknown case, InvalidInputError for a cursor that this API did not issue.
     """
     with session() as reading:
-        case_id = get_case_id(reading, caller, case)
+        case_id = get_chosen_case(reading, caller, query)
         statement = select(BatesSequences).where(BatesSequences.case_id == case_id)
-        if after is not None:
-            statement = statement.where(BatesSequences.prefix > decode_cursor(after, (str,))[0])
-        rows = reading.scalars(statement.order_by(BatesSequences.prefix).limit(limit + 1)).all()
-        page, following = paginate(rows, limit, lambda row: (row.prefix,))
+        if query.after is not None:
+            statement = statement.where(BatesSequences.prefix > decode_cursor(query.after, (str,))[0])
+        rows = reading.scalars(statement.order_by(BatesSequences.prefix).limit(query.limit + 1)).all()
+        page, following = paginate(rows, query.limit, lambda row: (row.prefix,))
         void = _list_void(reading, caller, case_id, [row.id for row in page])
     return BatesPrefixPage(items=[_describe(row, void[row.id]) for row in page], next=following)
 

@@ -59,6 +59,10 @@ class Imports(Base):
         String(64),
         comment="The upload id of an import announced with the API; NULL for a file put into the bucket directly",
     )
+    multipart_id: Mapped[str | None] = mapped_column(
+        String(255), comment="The multipart upload of an announced file that is sent in parts; NULL otherwise"
+    )
+    part_bytes: Mapped[int | None] = mapped_column(BigInteger, comment="The size of these parts; NULL otherwise")
     options: Mapped[str | None] = mapped_column(
         MEDIUMTEXT,
         comment="The options as JSON; those beside a file put into the bucket directly are recorded once it is split",

@@ -36,6 +36,15 @@ class Volumes(Base):
     archive_version_id: Mapped[str | None] = mapped_column(
         String(1024), comment="The version of the zip that is expanded; NULL before it is sealed"
     )
+    archive_size: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The declared size of the zip; NULL for single files, or if an earlier version created it"
+    )
+    archive_multipart_id: Mapped[str | None] = mapped_column(
+        String(255), comment="The multipart upload of a zip that is sent in parts; NULL otherwise"
+    )
+    archive_part_bytes: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The size of the parts of the zip; NULL otherwise"
+    )
     status: Mapped[str] = mapped_column(
         String(16),
         comment="open, sealed (its files are listed), expanding, hashing, ready, failed, deleting or deleted",
@@ -105,6 +114,12 @@ class VolumeUploads(Base):
     )
     multipart_id: Mapped[str | None] = mapped_column(
         String(255), comment="The multipart upload of a file that is sent in parts; NULL otherwise"
+    )
+    part_bytes: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The size of these parts; NULL otherwise, or if an earlier version declared it"
+    )
+    begun_at: Mapped[datetime | None] = mapped_column(
+        Timestamp, comment="When the multipart upload was begun (UTC); NULL otherwise, or as for part_bytes"
     )
 
 

@@ -74,6 +74,8 @@ def _of_s3(operation: str, request: AwsRequest) -> Iterator[Need]:
         yield from _copying(place, request)
     elif operation == "AbortMultipartUpload":
         yield Need("s3:AbortMultipartUpload", place)
+    elif operation == "ListParts":
+        yield Need("s3:ListMultipartUploadParts", place)
     elif operation == "ListObjectsV2":
         yield Need("s3:ListBucket", bucket)
     elif operation == "ListObjectVersions":

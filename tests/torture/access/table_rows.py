@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Engine, MetaData, Table, select, text
 
+from tests.support.application.driver import World
 from tests.support.database.counted_database import Toys
 
 Row = Mapping[str, Any]
@@ -86,3 +87,10 @@ def rows_about(rows: Rows, tenant: str, ids: range) -> Rows:
 def _is_about(row: Row, tenant: str, ids: range) -> bool:
     said = " ".join(str(value) for value in row.values() if not isinstance(value, bytes))
     return row.get("tenant_id") == tenant or any(int(each) in ids for each in _ID.findall(said))
+
+
+def claim_ids(world: World, ids: range) -> None:
+    """From now on all rows get ids of the range."""
+    counted = "SELECT table_name FROM information_schema.columns WHERE table_schema = DATABASE() AND extra LIKE :auto"
+    for (table,) in world.query(counted, auto="%auto_increment%"):
+        world.query(f"ALTER TABLE {table} AUTO_INCREMENT = {ids.start}")

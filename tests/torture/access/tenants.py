@@ -69,13 +69,6 @@ class Tenant:
         return f"{self.mark}-{route.replace(' ', '-')}"
 
 
-def claim_ids(world: World, ids: range) -> None:
-    """From now on all rows get ids of the range."""
-    counted = "SELECT table_name FROM information_schema.columns WHERE table_schema = DATABASE() AND extra LIKE :auto"
-    for (table,) in world.query(counted, auto="%auto_increment%"):
-        world.query(f"ALTER TABLE {table} AUTO_INCREMENT = {ids.start}")
-
-
 def create_tenant(world: World, tenant: Tenant) -> Tenant:
     """Make everything, by the API but for what no request makes: a stuck production, answers under keys."""
     for case in (SHARED_CASE, tenant.case):
@@ -101,6 +94,7 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     tenant.ids["cancelled"] = _cancelled(world, tenant)
     tenant.ids["checked"] = _checked(world, tenant)
     _send_volumes(world, tenant)
+    _send_beginning(world, tenant)
     _put_files(world, tenant)
     _try_undo(world, tenant)
     _set_pages(world, tenant)
@@ -208,11 +202,21 @@ def _send_volumes(world: World, tenant: Tenant) -> None:
     for message in taken_from(settings().volume_work_queue_url):
         assert call(process_volume.lambda_handler, message)
     tenant.ids["open volume"] = done(tenant, "POST /volumes", {**named, "body:name": f"{tenant.mark} open"})["id"]
+    declared = {"path:volumeId": tenant.ids["open volume"], "body:path": f"{tenant.mark}/3.txt", "body:size": 3}
+    done(tenant, "POST /volumes/{volumeId}/files", declared, in_list=True)
     zipped = {"body:archive.fileName": f"{tenant.mark}.zip", "body:archive.size": 4}
     made = done(tenant, "POST /volumes", {**named, **zipped})
     tenant.ids["open zip"] = made["id"]
     key = f"archives/{tenant.name}/{tenant.case}/{made['id']}/{tenant.mark}.zip"
     clients.s3().put_object(Bucket=world.bucket, Key=key, Body=b"zip!")
+
+
+def _send_beginning(world: World, tenant: Tenant) -> None:
+    """The beginning of a file that is not uploaded."""
+    data = load_file(tenant)
+    named = {"body:case": tenant.case, "body:fileName": f"{tenant.mark}.csv", "body:size": len(data)}
+    tenant.ids["preview"] = done(tenant, "POST /previews", named)["id"]
+    clients.s3().put_object(Bucket=world.bucket, Key=f"previews/{tenant.name}/{tenant.ids['preview']}", Body=data)
 
 
 def _put_files(world: World, tenant: Tenant) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from tests.support.application.driver import World
 from tests.torture.access.attacks import NEW_IDS, Check, attacks, comparable
 from tests.torture.access.calls import ApiRequest, ApiResponse, send_as
-from tests.torture.access.table_rows import Kept, rows_about
-from tests.torture.access.tenants import Tenant, claim_ids, create_tenant
+from tests.torture.access.table_rows import Kept, claim_ids, rows_about
+from tests.torture.access.tenants import Tenant, create_tenant
 from tests.torture.access.valid_requests import requests_of
 
 OUR_IDS, THEIR_IDS = range(1_000_000, 2_000_000), range(2_000_000, 3_000_000)

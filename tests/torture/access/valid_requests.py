@@ -122,6 +122,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
             "body:case": tenant.case,
             "body:fileName": f"{tenant.mark}.csv",
             "body:size": 83,
+            "body:inParts": True,
             "body:dryRun": True,
             "body:hold": True,
             **OPTIONS,
@@ -153,6 +154,8 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     cells, line = [f"{tenant.mark}-0009", "", "", "", ""], tenant.more + 4
     corrected = {"body:rows.line": line, "body:rows.cells": cells, "body:discard": [line + 2]}
     yield ApiRequest("POST /imports/{importId}/corrections", {"path:importId": tenant.ids["loaded"], **corrected})
+    for state in ("awaiting", "loaded"):
+        yield ApiRequest("GET /imports/{importId}/upload", {"path:importId": tenant.ids[state]})
     yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"])
     yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"], code="MISSING_ID")
     run = {"body:acceptRejections": True, "body:acknowledgeWarnings": True, "body:requireUnchanged": True}
@@ -176,12 +179,16 @@ def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
     for case in (SHARED_CASE, tenant.case):
         yield _request_of("POST /volumes", case=case, name=f"{tenant.mark} VOL")
         zipped: dict[str, Any] = {"archive.fileName": f"{tenant.mark}.zip", "archive.size": 83}
+        zipped["archive.inParts"] = True
         yield _request_of("POST /volumes", case=case, name=SHARED_VOLUME, **zipped)
         yield from _page(tenant, "GET /volumes", case=case)
     yield from _page(tenant, "GET /volumes")
     yield from _poll("GET /volumes/{volumeId}", volumeId=tenant.ids["volume"])
     yield from _page(tenant, "GET /volumes/{volumeId}/files", volumeId=tenant.ids["volume"])
-    said = {"path": f"{tenant.mark}/2.txt", "size": 1, "sha256": "0" * 64}
+    awaited = {"path:volumeId": tenant.ids["open volume"], "query:path": f"{tenant.mark}/3.txt"}
+    yield ApiRequest("GET /volumes/{volumeId}/upload", awaited)
+    yield ApiRequest("GET /volumes/{volumeId}/upload", {"path:volumeId": tenant.ids["open zip"]})
+    said = {"path": f"{tenant.mark}/2.txt", "size": 1, "sha256": "0" * 64, "inParts": True}
     declared = {f"body:{name}": value for name, value in said.items()}
     yield ApiRequest("POST /volumes/{volumeId}/files", {"path:volumeId": tenant.ids["open volume"], **declared}, True)
     chosen = {"body:loadFile": f"{tenant.mark}.csv", "body:imageLoadFile": f"{tenant.mark}.opt", "body:dryRun": True}
@@ -201,6 +208,13 @@ def _profiles(tenant: Tenant) -> Iterator[ApiRequest]:
     yield preview.with_values({f"query:{name}": value for name, value in PREVIEW.items()})
     for name in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield preview.with_values({"query:profile": name})
+    early = ApiRequest("GET /previews/{previewId}", {"path:previewId": tenant.ids["preview"]})
+    yield early
+    yield early.with_values({f"query:{name}": value for name, value in PREVIEW.items()})
+    for name in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
+        yield early.with_values({"query:profile": name})
+    for case in (SHARED_CASE, tenant.case):
+        yield _request_of("POST /previews", case=case, fileName=f"{tenant.mark}.csv", size=83)
     made = {"body:importId": tenant.ids["loaded"], "body:headerFingerprint": tenant.ids["fingerprint"]}
     yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **made})
     yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **OPTIONS})

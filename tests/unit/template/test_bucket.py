@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from boto3.session import Session
 
+from shell.aws.presigned_urls import UPLOAD_HEADERS, build_checksum_headers
 from tests.unit.template.conftest import Deployed
 from tools.stack_names import LONGEST_STACK_NAME, explain_stack_name
 
 NAME = "${AWS::StackName}-${AWS::AccountId}-${AWS::Region}-evidence"
+API = "${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}"
 PARTITIONS = ("aws", "aws-us-gov", "aws-cn")
 
 
@@ -63,3 +65,26 @@ def test_a_name_that_fits_is_accepted(name: str) -> None:
 )
 def test_a_name_that_the_bucket_or_the_proxy_would_refuse_is_refused(name: str, said: str) -> None:
     assert said in str(explain_stack_name(name))
+
+
+def test_pages_of_one_origin_may_use_presigned_urls(deployed: Deployed) -> None:
+    (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
+    (rule,) = bucket["CorsConfiguration"]["CorsRules"]
+    chosen = {"Fn::If": ["HasConsoleOrigin", {"Ref": "ConsoleOrigin"}, {"Fn::Sub": f"https://{API}"}]}
+    given = rule["AllowedOrigins"][0]
+    assert given in (chosen, chosen["Fn::If"][2], chosen["Fn::If"][1])
+    assert rule["AllowedMethods"] == ["GET", "HEAD", "PUT", "POST"]
+    assert {"content-type", *(name.lower() for name in UPLOAD_HEADERS)} <= {*rule["AllowedHeaders"]}
+    assert {*build_checksum_headers(b"")} <= {*rule["AllowedHeaders"]} & {*rule["ExposedHeaders"]}
+    assert {"ETag", "Content-Range"} <= {*rule["ExposedHeaders"]}
+
+
+@pytest.mark.parametrize(
+    ("origin", "fits"),
+    [
+        *(("", True), ("https://evidence.example.com", True), ("https://a.b:8443", True), ("*", False)),
+        *(("http://a.b", False), ("https://a.b/", False), ("https://*.b", False), ("null", False)),
+    ],
+)
+def test_an_origin_has_no_wildcard_and_no_path(transformed: Any, origin: str, fits: bool) -> None:
+    assert bool(re.fullmatch(transformed["Parameters"]["ConsoleOrigin"]["AllowedPattern"], origin)) == fits

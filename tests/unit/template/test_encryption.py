@@ -72,7 +72,7 @@ def test_no_version_of_a_load_file_ever_expires(deployed: Deployed) -> None:
     (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
     for rule in bucket["LifecycleConfiguration"]["Rules"]:
         expires = {"ExpirationInDays", "NoncurrentVersionExpiration", "NoncurrentVersionExpirationInDays"} & rule.keys()
-        assert not expires or rule.get("Prefix") in ("reports/", "splits/"), rule["Id"]
+        assert not expires or rule.get("Prefix") in ("reports/", "splits/", "previews/"), rule["Id"]
 
 
 def test_stored_ids_outlast_a_request_in_every_version_and_expire(deployed: Deployed) -> None:

@@ -21,7 +21,7 @@ NOT_OURS = "POWERTOOLS_"
 NEVER_DEPLOYED = {"DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 SERVED = ("Imports", "ImportChecks", "ImportResults", "Profiles", "Exhibits", "Custodians", "Custody", "Productions")
-SERVED += ("Activities", "Cases", "ProductionFiles", "Volumes")
+SERVED += ("Activities", "Cases", "ProductionFiles", "Uploads", "Volumes")
 API = {f"{name}ApiFunction" for name in SERVED}
 
 
