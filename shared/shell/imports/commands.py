@@ -33,7 +33,7 @@ from core.imports.uploads import build_placeholder_key
 from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
 from shell.imports.state.access import build_not_found, refuse_during_undo, require_import
-from shell.imports.state.dependents import block_dependents, hold_back, refuse_beside_dependents
+from shell.imports.state.dependents import block_dependents, hold_back, lock_before, refuse_beside_dependents
 from shell.imports.state.import_states import read_state
 from shell.imports.state.progress import sum_imported
 from shell.outbox.writer import append_events
@@ -102,8 +102,10 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
     begun.
 
     Raises NotFoundError if the tenant has no such import, WrongStateError if it is completed or failed, or if its undo
-    has begun.
+    has begun, and QueueUnavailableError if the queue does not take the request of an import that waits beside it.
     """
+    require_import(transaction, caller, import_id)
+    lock_before(transaction, import_id)
     found = _lock_import(transaction, caller, import_id)
     if found.status == ImportStatus.UNDOING:
         _cancel_undo(transaction, import_id)
@@ -145,7 +147,7 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     if held_back and status is ImportStatus.SPLITTING:
         status = held_back
     elif held_back:
-        raise WrongStateError("The import before this one is under way; retry this one when it has ended.")
+        raise WrongStateError("An import before or beside this one is under way; retry this one when it has ended.")
     chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
     if found.status == ImportStatus.CHECKED and not chunks:
         raise WrongStateError("Every row was checked; there is nothing to retry.")

@@ -31,8 +31,8 @@ _CHUNKS = text(
 _DOCUMENTS = text("SELECT documents FROM import_chunk_files WHERE import_id = :import_id AND chunk_no = :chunk_no")
 
 
-def store_whole_counts(transaction: Session, import_id: int, **counts: int) -> None:
-    """Store counts of the whole import, in place of those that have the same names."""
+def store_whole_counts(transaction: Session, import_id: int, **counts: int | None) -> None:
+    """Store counts of the whole import, in place of those that have the same names; None leaves none in place."""
     transaction.execute(_STORE, {"import_id": import_id, "counts": json.dumps(counts)})
 
 

@@ -18,6 +18,7 @@ from core.caller import Caller
 from core.contracts.volumes import Volume, VolumeDetails, VolumeFile, VolumeFilePage, VolumeImport, VolumePage
 from core.errors import NotFoundError
 from core.pagination import MAX_NUMBER, decode_cursor, paginate
+from core.volumes.discovery import DiscoveredFiles
 from shell.db.session import session
 from shell.exhibits.cases import WALL, WALL_CASES, get_case_id, wall_values
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -108,6 +109,7 @@ def _describe(row: Any) -> dict[str, Any]:
         "late_names": json.loads(row.late_names) if row.late_names else [],
         "load_file": found.get("load_file"),
         "image_load_file": found.get("image_load_file"),
+        "image_load_files": DiscoveredFiles(**found).list_image_load_files() if found else [],
         "created_at": row.created_at.replace(tzinfo=UTC),
         "finished_at": _utc(row.finished_at),
     }

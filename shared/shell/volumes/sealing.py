@@ -200,7 +200,7 @@ def discover(volume: Volumes) -> tuple[DiscoveredFiles, dict[str, list[str]]]:
     request, folders = json.loads(volume.import_request or "{}"), FolderSurvey()
     files = folders.watch((row.path, row.size) for row in _list_paths(volume.id))
     found = discover_files(files, load_file=request.get("load_file"), image_load_file=request.get("image_load_file"))
-    return found, folders.select_near([found.load_file, found.image_load_file])
+    return found, folders.select_near(found.list_paths())
 
 
 def _list_paths(volume_id: int) -> Iterator[Any]:

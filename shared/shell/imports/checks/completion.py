@@ -25,7 +25,7 @@ from shell.db.session import session
 from shell.imports.checks.end_findings import EndFinding, EndFindings
 from shell.imports.pages.reopening import reopen_images
 from shell.imports.state.completion_lock import check_completing, lock_completing
-from shell.imports.state.dependents import release_dependents
+from shell.imports.state.dependents import lock_before, release_dependents
 from shell.imports.state.findings import FindingRow, build_finding, delete_facts, write_findings
 from shell.imports.state.progress import sum_chunks
 from shell.imports.state.records import load_current_import
@@ -153,6 +153,7 @@ def _finish(end: EndOfCheck, found: EndFindings, paths: PathTally | None) -> boo
     """Record the result and the status, and write the event."""
     import_record = end.import_record
     with session() as transaction:
+        lock_before(transaction, import_record.id)
         end.lock(transaction)
         counts = _count(transaction, import_record.id)
         pages = _move_refused(counts, found.refused)

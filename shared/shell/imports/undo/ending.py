@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, text
 from core.events import import_undone
 from core.statuses import UNDONE_STATUSES, UndoStatus
 from shell.db.session import session
+from shell.imports.state.dependents import go_on_beside, lock_before
 from shell.imports.state.unused_names import delete_unused, find_unused, find_window
 from shell.imports.undo.run import lock_undo
 from shell.observability import logger
@@ -91,6 +92,7 @@ def _finish(import_id: int, undo_no: int, failed_generation: int | None = None) 
     `failed_generation` ends an undo whose parts could not be begun or ended, unless it was retried since.
     """
     with session() as transaction:
+        lock_before(transaction, import_id)
         undo = lock_undo(transaction, import_id, undo_no)
         if undo is None or undo.finished_at is not None or failed_generation not in (None, undo.generation):
             return False
@@ -105,6 +107,8 @@ def _finish(import_id: int, undo_no: int, failed_generation: int | None = None) 
         undo.finished_at = transaction.execute(text("SELECT NOW(6)")).scalar_one()
         if not undo.dry_run:
             import_record.status = undo.status
+            transaction.flush()
+            go_on_beside(transaction, import_id)
         append_events(transaction, [import_undone(import_id, import_record.tenant_id, undo_no, undo.status, counts)])
     return True
 
