@@ -38,11 +38,11 @@ docs/volumes.md has the procedure.
 With --json: {"volume": {"id", "name", "files", "bytes", "load_file", "image_load_file", "image_load_files",
   "late_files"}, "imports": [the load file, the image load files], "pages": {"lines_seen", "imported", "rejected",
   "documents", "missing_images"}, "files": {"natives_linked", "natives_missing", "texts_linked", "texts_missing",
-  "hash_mismatches", "hashes_not_compared": {column: hashes}, "unreferenced", "of_rejected_rows", "paths": [{"kind", "found",
-  "found_by_rule": [{"rule", "files", "line", "path", "file"}], "missing", "elsewhere", "first_missing", "advice":
-  {"strip_prefix", "add_prefix", "files"}}]}, "error"}; a check has "checks" in place of "imports". "hash_mismatches" is
-  null where no hash was compared. docs/load-files.md lists the rules by which the file of a path is found. Several
-  volumes: {"volumes": [such an object for each], "not_sent": [paths beside them], "error"}."""
+  "hash_mismatches", "hashes_not_compared": {column: hashes}, "unreferenced", "of_rejected_rows", "paths": [{"kind",
+  "found", "found_by_rule": [{"rule", "files", "line", "path", "file"}], "missing", "elsewhere", "first_missing",
+  "advice": {"strip_prefix", "add_prefix", "files"}}]}, "error"}; a check has "checks" in place of "imports".
+  "hash_mismatches" is null where no hash was compared. docs/load-files.md lists the rules by which the file of a path
+  is found. Several volumes: {"volumes": [such an object for each], "not_sent": [paths beside them], "error"}."""
 
 
 def add_volume_arguments(parser: argparse.ArgumentParser) -> None:

@@ -80,6 +80,7 @@ _GROUPS: Mapping[Request, Mapping[str, str | None]] = {
     Request.CORRECT_BREAKS: {
         WarningCode.PAGE_OF_OTHER_DOCUMENT: None,
         WarningCode.PAGE_KEY_GAP: None,
+        WarningCode.PAGES_REPLACED: "Two image load files have different pages of this document.",
         Rejection.OPT_NO_DOC_BREAK: "No document break precedes these pages.",
         Rejection.OPT_DUPLICATE_KEY: "Two documents of the image load file begin with the same page key.",
         Rejection.OPT_COLUMNS: "The line of the image load file cannot be read.",

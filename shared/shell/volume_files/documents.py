@@ -18,6 +18,10 @@ from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
 
 NO_IMAGES = WarningCode.NO_IMAGES.value
+# Counts of pages that the end of a check corrects.
+PAGE_COUNTS = (
+    *("documents", "pages", "missing_images", "declared", "listed", "in_files", "unreadable_images", "lines_rejected"),
+)
 # Counts of a whole volume, as of the end of an import.
 UNREFERENCED, OF_REJECTED_ROWS = "unreferenced", "of_rejected_rows"
 # The row of chunk 0 has what is known of the whole import.
