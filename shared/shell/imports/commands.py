@@ -147,7 +147,9 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     if held_back and status is ImportStatus.SPLITTING:
         status = held_back
     elif held_back:
-        raise WrongStateError("An import before or beside this one is under way; retry this one when it has ended.")
+        raise WrongStateError(
+            "The import before this one is under way, or one beside it; retry this one when it has ended."
+        )
     chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
     if found.status == ImportStatus.CHECKED and not chunks:
         raise WrongStateError("Every row was checked; there is nothing to retry.")

@@ -26,8 +26,9 @@ PAGE_COUNTS = (
 UNREFERENCED, OF_REJECTED_ROWS = "unreferenced", "of_rejected_rows"
 # The row of chunk 0 has what is known of the whole import.
 _STORE = text(
-    "INSERT INTO import_chunk_files (import_id, chunk_no, counts) VALUES (:import_id, 0, :counts) "
-    "ON DUPLICATE KEY UPDATE counts = JSON_MERGE_PATCH(counts, VALUES(counts))"
+    "INSERT INTO import_chunk_files (import_id, chunk_no, counts) "
+    "VALUES (:import_id, 0, JSON_MERGE_PATCH('{}', :counts)) "
+    "ON DUPLICATE KEY UPDATE counts = JSON_MERGE_PATCH(counts, :counts)"
 )
 _CHUNKS = text(
     "SELECT chunk_no FROM import_chunk_files WHERE import_id = :import_id AND documents IS NOT NULL ORDER BY chunk_no"
