@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from threading import Barrier
@@ -20,85 +19,20 @@ from shell.imports.queries import get_import
 from shell.imports.state import dependents
 from tests.integration.imports.images.image_imports import status
 from tests.integration.imports.import_requests import CALLER, committed, until_waiting
+from tests.integration.imports.volumes.several_files import (
+    EXPECTED,
+    begin,
+    complete,
+    everything,
+    is_current,
+    run,
+    without_images,
+    work,
+)
 from tests.support.application.driver import Message, World, call, completion_messages, request_messages
 from tests.support.faults.step_hooks import KilledError, at_every_step
 from tests.support.imports.image_load_files import page_counts
 from tests.support.undo.runs import undo
-from tests.support.volumes.paired_imports import DAT_PATH, announce_several
-
-ONE, TWO, THREE = "DATA/1.opt", "DATA/2.opt", "DATA/3.opt"
-DATA = b"BEGDOC,ENDDOC,PAGECOUNT\r\nA1,A2,2\r\nA3,A4,2\r\nA5,A5,1\r\nA6,A6,1\r\n"
-
-
-def image_file(*pages: str) -> bytes:
-    """An Opticon file of pages; one that ends with a star begins a document."""
-    names = [(page.strip("*"), "Y" if "*" in page else "") for page in pages]
-    return "".join(f"{name},V,IMAGES\\{name}.tif,{begins},,,\r\n" for name, begins in names).encode()
-
-
-# A4 is in the second file, under A5; nothing has A6.
-FILES = {DAT_PATH: DATA, ONE: image_file("A1*", "A2"), TWO: image_file("A3*"), THREE: image_file("A5*", "A4")}
-
-
-def complete(message: Message) -> None:
-    assert call(complete_import.lambda_handler, message)
-
-
-def work(world: World, deliver: Callable[[Message], None] = complete) -> None:
-    """Deliver everything until nothing is left; `deliver` takes the completions."""
-    while True:
-        requests = request_messages()
-        for message in requests:
-            assert call(start_import.lambda_handler, message)
-        chunks = world.chunk_messages()
-        for chunk in chunks:
-            assert call(import_chunk.lambda_handler, chunk)
-        completions = completion_messages()
-        for message in completions:
-            deliver(message)
-        if not (requests or chunks or completions):
-            return
-
-
-def begin(world: World, files: dict[str, bytes] = FILES, **more: object) -> list[int]:
-    paths = sorted(path for path in files if path.endswith(".opt"))
-    ids = announce_several(world, files, *paths, **more)  # type: ignore[arg-type]
-    assert call(start_import.lambda_handler, {"import_id": ids[0], "generation": 1})
-    return ids
-
-
-def run(world: World, files: dict[str, bytes] = FILES, **more: object) -> list[int]:
-    ids = begin(world, files, **more)
-    work(world)
-    return ids
-
-
-def findings(world: World, import_id: int, table: str = "import_warnings") -> list[tuple[object, ...]]:
-    query = f"SELECT line_no, code, control_number FROM {table} WHERE import_id = :i AND code <> 'IMAGE_MISSING' "
-    return [tuple(row) for row in world.query(query + "ORDER BY line_no, seq", i=import_id)]
-
-
-def is_current(import_id: int) -> bool:
-    state = get_import(CALLER, import_id).reconciliation
-    return state is not None and state.is_current
-
-
-def without_images(import_id: int) -> int | None:
-    pages = get_import(CALLER, import_id).pages
-    assert pages is not None
-    return pages.without_images
-
-
-EXPECTED = [
-    [],
-    # A3's second page is under A5: not missing, but the number of pages differs.
-    [],
-    [(0, "NO_IMAGES", "A6"), (2, "PAGE_OF_OTHER_DOCUMENT", "A5")],
-]
-
-
-def everything(world: World, ids: Sequence[int], table: str = "import_warnings") -> list[list[tuple[object, ...]]]:
-    return [findings(world, each, table) for each in ids[1:]]
 
 
 @pytest.mark.parametrize("check", [False, True])
@@ -320,48 +254,3 @@ def test_an_end_and_a_retry_at_once_leave_none_that_waits_for_ever(
     monkeypatch.undo()
     work(world)
     assert status(world, ids[3]) == ("completed" if is_locked else "waiting")
-
-
-# A1 is in three files: the second has the same pages, the third another one.
-REPEATED = {DAT_PATH: DATA, ONE: FILES[ONE], TWO: image_file("A3*", "A4", "A1*", "A2"), THREE: image_file("A5*", "A1*")}
-OVERLAY = '{"mode": "append_overlay"}'
-
-
-def has_result(world: World, import_id: int, *, check: bool) -> tuple[int, ...]:
-    """Documents that are or would be imported, updated, unchanged, rejected."""
-    columns, table, key = "imported, updated, unchanged, rejected", "imports", "id"
-    if check:
-        columns, table, key = "would_import, would_update, unchanged, would_reject", "import_checks", "import_id"
-    return tuple(world.query(f"SELECT {columns} FROM {table} WHERE {key} = :i", i=import_id)[0])
-
-
-@pytest.mark.parametrize("check", [False, True])
-@pytest.mark.parametrize("options", ["{}", OVERLAY])
-def test_check_and_import_agree_about_a_document_in_several_files(world: World, options: str, check: bool) -> None:
-    ids = run(world, REPEATED, check=check, options=options)
-    is_overlay = options == OVERLAY
-    assert [has_result(world, each, check=check) for each in ids[1:]] == [
-        (1, 0, 0, 0),
-        (1, 0, 1, 0),
-        (1, 1, 0, 0) if is_overlay else (1, 0, 0, 1),
-    ]
-    code = "PAGES_REPLACED" if is_overlay else "HAS_PAGES"
-    written = "import_warnings" if is_overlay else "import_rejections"
-    table = "import_check_findings" if check else written
-    query = f"SELECT import_id, line_no, message FROM {table} WHERE code = :code"
-    [(import_id, line_no, message)] = world.query(query, code=code)
-    assert (import_id, line_no) == (ids[3], 2)
-    assert f" of line 1 of '{ONE}' (import {ids[1]})" in message
-    pages = [get_import(CALLER, each).pages for each in ids[1:]]
-    expected = [(2, 1, 0), (2, 2, 0), (2, 2, 0) if is_overlay else (1, 1, 1)]
-    assert [(each.imported, each.documents, each.rejected) for each in pages if each] == expected
-
-
-def test_what_any_of_the_files_names_is_not_unreferenced(world: World) -> None:
-    images = {f"IMAGES/A{number}.tif": b"image" for number in range(1, 8)}
-    ids = run(world, {**FILES, **images})
-    for each in ids:
-        world.report(each)
-    listed = world.query("SELECT counts FROM import_chunk_files WHERE import_id = :i AND chunk_no = 0", i=ids[3])
-    # A6 has no page, and A7 is of no document.
-    assert json.loads(listed[0][0])["unreferenced"] == 2
