@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -155,6 +156,7 @@ class _VolumeImport:
         self._stack, self._states, self._request = stack, states, request
         self._display, self._outcome = display, outcome
         self._places: list[ImportPlace] = []
+        self._seconds: defaultdict[ImportPlace, float] = defaultdict(float)
         self._ended: list[Callable[[], None]] = []
 
     def run(self, source: Source, settings: dict[str, str]) -> None:
@@ -178,6 +180,9 @@ class _VolumeImport:
             self._ended = [running.enter_context(journal.record(self._get_upload(place))) for place in self._places]
             lines = [self._display.add_file(place.path, is_check=self._request.is_check) for place in self._places]
             for place, line in zip(self._places, lines, strict=True):
+                self._watch(place, line)
+            # Of several image load files, the first are completed again when the last one has ended.
+            for place, line in zip(self._places, lines, strict=True):
                 self._outcome.results.append(self._wait(place, line))
         self._leave_journal()
 
@@ -190,15 +195,19 @@ class _VolumeImport:
         return RunningImport(place.path, self._request.tenant, *where)
 
     def _wait(self, place: ImportPlace, line: FileProgress) -> ImportResult:
-        began = time.monotonic()
+        state = self._watch(place, line)
+        result = self._build_result(place, state, self._seconds[place])
+        return keep_profile(self._stack, self._request, result, self._display) if place.kind == _ROWS else result
 
+    def _watch(self, place: ImportPlace, line: FileProgress) -> ImportProgress:
         def on_state(state: ImportProgress | None) -> None:
             line.show(state)
             self._display.show_failures(self._stack.failures())
 
+        began = time.monotonic()
         state = wait_for_import(self._stack, partial(self._states.find, self._stack.bucket, place.key), on_state)
-        result = self._build_result(place, state, time.monotonic() - began)
-        return keep_profile(self._stack, self._request, result, self._display) if place.kind == _ROWS else result
+        self._seconds[place] += time.monotonic() - began
+        return state
 
     def _build_result(self, place: ImportPlace, state: ImportProgress, seconds: float) -> ImportResult:
         file, source = Path(place.path), self._request.files[0]

@@ -119,14 +119,14 @@ def tally_volume(source: Path, document: dict[str, Any], settings: Mapping[str, 
         image_load_file=settings.get("imageLoadFile"),
     )
     name = source.resolve().name if source.is_dir() else source.stem
-    folders, lookup, tally = survey.select_near(found[:2]), _Lookup(volume), PathTally()
-    for path, list_paths in ((found.load_file, _list_row_paths), (found.image_load_file, _list_page_paths)):
-        if path is not None:
-            place = VolumePlace.of_load_file(name, path, found.top_folder, folders, options.files)
-            with volume.open(path) as opened:
-                for kind, line_no, named in list_paths(opened, volume.sizes[path], options):
-                    tally.add(kind, line_no, named.text, lookup.find(place, named))
-    return VolumePaths(tally, [path for path in found[:2] if path], list_top_archives(volume.sizes))
+    folders, lookup, tally = survey.select_near(found.list_paths()), _Lookup(volume), PathTally()
+    for path in found.list_paths():
+        list_paths = _list_row_paths if path == found.load_file else _list_page_paths
+        place = VolumePlace.of_load_file(name, path, found.top_folder, folders, options.files)
+        with volume.open(path) as opened:
+            for kind, line_no, named in list_paths(opened, volume.sizes[path], options):
+                tally.add(kind, line_no, named.text, lookup.find(place, named))
+    return VolumePaths(tally, found.list_paths(), list_top_archives(volume.sizes))
 
 
 def _list_row_paths(opened: Any, size: int, options: ImportOptions) -> Iterator[tuple[str, int, NamedPath]]:

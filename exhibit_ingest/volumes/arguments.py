@@ -21,7 +21,7 @@ _FLAGS = {
 FILE_OPTIONS = ("strip_prefix", "add_prefix", "missing_files", "verify_hashes", "verify_images")
 _OPTIONS = {
     "--load-file": ("load_file", "P", "path of the load file in the folder or zip (default: the only one)"),
-    "--image-load-file": ("image_load_file", "P", "path of the OPT or LFP file in it (default: the only one, if any)"),
+    "--image-load-file": ("image_load_file", "P", "path of the OPT or LFP file in it (default: all of one format)"),
     "--add-prefix": ("add_prefix", "P", "the folder in it that the paths of the load files start from, such as VOL001"),
     "--zip-names": ("zip_names", "E", "encoding of names in the zip that do not state theirs, such as cp932"),
 }
@@ -30,18 +30,19 @@ VOLUME_HELP = """\
 A folder or zip is a volume: a DAT, CSV or TXT file and perhaps an OPT or LFP file, in its root or in DATA/, and the
 natives, texts and images that these name. It is sent whole, then its load file is imported, then its images. Files that
 are missing are warnings of their rows (NATIVE_MISSING, TEXT_MISSING, IMAGE_MISSING). If there are several load files,
-the command lists them, and --load-file and --image-load-file choose. A folder that holds several volumes, each in a
+the command lists them, and --load-file chooses; of several OPT files, or LFP files, all are imported in the order of
+their paths, and --image-load-file chooses one. A folder that holds several volumes, each in a
 folder or zip of its own, stands for these: they are imported one after another, in the order of their names. If sending
 a folder was interrupted, run the command again: with a running `serve`, files that were sent are not sent again.
 docs/volumes.md has the procedure.
-With --json: {"volume": {"id", "name", "files", "bytes", "load_file", "image_load_file", "late_files"},
-  "imports": [the load file, the image load file], "pages": {"lines_seen", "imported", "rejected", "documents",
-  "missing_images"}, "files": {"natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches",
-  "hashes_not_compared": {column: hashes}, "unreferenced", "of_rejected_rows", "paths": [{"kind", "found",
-  "found_by_rule": [{"rule", "files", "line", "path", "file"}], "missing", "elsewhere", "first_missing", "advice":
-  {"strip_prefix", "add_prefix", "files"}}]}, "error"}; a check has "checks" in place of "imports". "hash_mismatches" is
-  null where no hash was compared. docs/load-files.md lists the rules by which the file of a path is found. Several
-  volumes: {"volumes": [such an object for each], "not_sent": [paths beside them], "error"}."""
+With --json: {"volume": {"id", "name", "files", "bytes", "load_file", "image_load_file", "image_load_files",
+  "late_files"}, "imports": [the load file, the image load files], "pages": {"lines_seen", "imported", "rejected",
+  "documents", "missing_images"}, "files": {"natives_linked", "natives_missing", "texts_linked", "texts_missing",
+  "hash_mismatches", "hashes_not_compared": {column: hashes}, "unreferenced", "of_rejected_rows", "paths": [{"kind",
+  "found", "found_by_rule": [{"rule", "files", "line", "path", "file"}], "missing", "elsewhere", "first_missing",
+  "advice": {"strip_prefix", "add_prefix", "files"}}]}, "error"}; a check has "checks" in place of "imports".
+  "hash_mismatches" is null where no hash was compared. docs/load-files.md lists the rules by which the file of a path
+  is found. Several volumes: {"volumes": [such an object for each], "not_sent": [paths beside them], "error"}."""
 
 
 def add_volume_arguments(parser: argparse.ArgumentParser) -> None:

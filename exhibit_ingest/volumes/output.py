@@ -28,6 +28,7 @@ def build_figures(volume: Document | None, imports: Sequence[Document]) -> Docum
         **{name: volume[name] for name in ("id", "name", "files", "bytes")},
         "load_file": volume["loadFile"],
         "image_load_file": volume["imageLoadFile"],
+        "image_load_files": volume["imageLoadFiles"],
         "late_files": volume["lateFiles"],
     }
     files = _add(imports, "files", _FILES)

@@ -83,14 +83,15 @@ class VolumeSender:
         return volume
 
     def list_imports(self) -> list[ImportPlace]:
-        """Return the imports of the volume's last request, that of rows before that of images."""
+        """Return the imports of the volume's last request, that of rows before those of images."""
         volume = self._read_volume()
-        places = [
+        places = sorted(
             ImportPlace(each["id"], each["kind"], each["path"], volume["prefix"] + each["path"])
             for each in volume["imports"]
-        ]
-        last = {place.kind: place for place in sorted(places)}
-        return [last[kind] for kind in ("rows", "images") if kind in last]
+        )
+        # The imports of a request are created in this order.
+        first = max((place.id for place in places if place.kind == "rows"), default=0)
+        return [place for place in places if place.id >= first] if first else places[-1:]
 
     def read_import(self, import_id: int) -> Document:
         """Return an import as the API describes it."""

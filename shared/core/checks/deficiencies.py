@@ -8,7 +8,7 @@ nothing that only the receiving side knows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import groupby
 from typing import NamedTuple
@@ -20,7 +20,6 @@ HEADER = ("request", "document", "load_file", "line", "column", "value", "detail
 LISTED_IN_TEXT = 200
 MAX_VALUE = 200
 _LINE = re.compile(r"Lines? [0-9]+: ")
-_FIRST_SENTENCE = re.compile(r"(.+?\.)(?: [A-Z]|$)", re.DOTALL)
 
 
 class Request(IntEnum):
@@ -53,7 +52,7 @@ HEADINGS = {
     Request.CORRECT_VALUES: "Correct or confirm these values",
 }
 
-# A sentence for each code; None: the first sentence of the message, which says what was stated and found.
+# A sentence for each code; None: what the message says was stated and found, up to its advice (`_ADVICE`).
 _GROUPS: Mapping[Request, Mapping[str, str | None]] = {
     Request.SEND_PAGES: {
         WarningCode.PAGES_MISSING: None,
@@ -80,6 +79,7 @@ _GROUPS: Mapping[Request, Mapping[str, str | None]] = {
     Request.CORRECT_BREAKS: {
         WarningCode.PAGE_OF_OTHER_DOCUMENT: None,
         WarningCode.PAGE_KEY_GAP: None,
+        WarningCode.PAGES_REPLACED: "Two image load files have different pages of this document.",
         Rejection.OPT_NO_DOC_BREAK: "No document break precedes these pages.",
         Rejection.OPT_DUPLICATE_KEY: "Two documents of the image load file begin with the same page key.",
         Rejection.OPT_COLUMNS: "The line of the image load file cannot be read.",
@@ -117,6 +117,24 @@ _GROUPS: Mapping[Request, Mapping[str, str | None]] = {
         WarningCode.REPEATED_HEADER: "The header is repeated inside the file.",
         CheckCode.DATE_FUTURE: "The date is in the future.",
     },
+}
+# How the advice of a message begins, by code: from the last of these on, it is for the receiving side. Ids and values,
+# which can have sentences of their own, stand before it.
+_ADVICE: Mapping[str, Sequence[str]] = {
+    CheckCode.BATES_GAP: [" Look first whether a rejected row"],
+    CheckCode.FAMILY_GAP: [" No row of the family has"],
+    CheckCode.CASE_DOCUMENTS_NOT_IN_FILE: [" If the file replaces an earlier production,"],
+    WarningCode.OPT_PAGE_COUNT: [" Look for missing lines,", " Find out which is right."],
+    CheckCode.BATES_UNPARSED: [" Correct it, or map the column", " Compare it with the document."],
+    CheckCode.BATES_PREFIX: [" Correct the one that is wrong."],
+    CheckCode.BATES_REVERSED: [" Correct the one that is wrong."],
+    CheckCode.BATES_WIDTH: [" Write both with the same number.", " Compare both with the documents."],
+    CheckCode.BATES_OVERLAP: [" Correct the range that is wrong.", " Correct the end of the range,"],
+    CheckCode.BATES_PAGES: [" Correct the range or the count."],
+    CheckCode.FAMILY_RANGE: [" Correct the range or the numbers.", " Correct the parent, the range or"],
+    WarningCode.FAMILY_NOT_READ: [" No parent follows from them."],
+    WarningCode.FAMILY_CONFLICT: [" The first of these rows has the parent."],
+    WarningCode.DATE_PLACEHOLDER: [" They are stored as they are written."],
 }
 # What a message says of the case, and the words in its place: the producing party does not know the case.
 _EARLIER = "of an earlier production"
@@ -194,10 +212,8 @@ def _take_fact(code: str, message: str) -> str:
     text = _LINE.sub("", message, count=1)
     for stated, instead in _REWORDED.get(code, {}).items():
         text = stated.sub(instead, text, count=1)
-    fact, advice, _ = text.partition(ADVICE)
-    if not advice:
-        found = _FIRST_SENTENCE.match(text)
-        fact = found[1] if found else text
+    ends = [text.rfind(advice) for advice in _ADVICE.get(code, [ADVICE])]
+    fact = text[: max(ends)] if max(ends) >= 0 else text
     return fact[:1].upper() + fact[1:]
 
 

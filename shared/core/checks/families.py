@@ -24,10 +24,16 @@ class FamilyRow(NamedTuple):
 # The members of a family come together, and state the same range.
 @lru_cache(maxsize=256)
 def read_statement(begin: str, end: str) -> tuple[BatesRange | None, tuple[CheckCode, ...]]:
-    """Return the stated range, None if it is incomplete or wrong, and what is wrong with it."""
+    """Return the stated range, None if it is incomplete or wrong, and what is wrong with it.
+
+    An end that is the begin with more behind it (DOC2 to DOC2_A001, DOC2.003) is the number of the last attachment: its
+    family has no numbers in between, and nothing is wrong.
+    """
     if not begin or not end:
         return None, ()
     stated, codes = read_range(begin, end)
+    if codes == (CheckCode.BATES_PREFIX,) and end.startswith(begin) and not end[len(begin)].isdigit():
+        return None, ()
     return (stated if set(codes) <= {CheckCode.BATES_WIDTH} else None), codes
 
 

@@ -172,7 +172,9 @@ class VolumeImportRequest(RequestModel):
         "`DATA/`.",
     )
     image_load_file: _Path | None = Field(
-        default=None, description="The path of the OPT or LFP file; by default the only one there, if there is one."
+        default=None,
+        description="The path of the OPT or LFP file; by default all OPT files there, or all LFP files, if there are "
+        "any.",
     )
     zip_names: str | None = Field(
         default=None,
@@ -229,7 +231,12 @@ class Volume(ResponseModel):
     units: int = Field(description="The parts in which the zip is expanded, or the files are hashed.")
     units_left: int = Field(description="The parts that are not done yet.")
     load_file: str | None = Field(description="The load file that was chosen or found; null before.")
-    image_load_file: str | None = Field(description="The image load file that was chosen or found; null for none.")
+    image_load_file: str | None = Field(
+        description="The image load file that was chosen or found, of several the first; null for none."
+    )
+    image_load_files: list[str] = Field(
+        description="All image load files that are imported, in this order, each with an import of its own."
+    )
     generation: int = Field(description="1, and 1 more for each request to import or delete it.")
     failure_code: str | None = Field(description="Why it cannot be imported; docs/load-files.md lists the codes.")
     failure_message: str | None

@@ -62,8 +62,11 @@ REJECTED_DOCUMENTS: Mapping[str, Explanation] = {
         "remove one of the two, or correct its key",
     ),
     Rejection.HAS_PAGES: Explanation(
-        "the document has pages already, and the import appends",
-        "overlay them",
+        (
+            "the document has pages already, and the import appends; the message says which line of which file they "
+            "are from: of several image load files of a volume, the first one that names a document gives it its pages"
+        ),
+        "overlay them; for two files of one volume, ask the sender which of them is right",
     ),
     Rejection.UNDECODABLE_BYTES: Explanation(
         "bytes are not valid in the file's encoding",
@@ -115,6 +118,13 @@ IMAGE_WARNINGS: Mapping[str, Explanation] = {
     WarningCode.LFP_COMMAND_IGNORED: Explanation(
         ("commands of an LFP other than `IM`, `BF`, `BM` and `BR` are not applied; the message counts them (line 0)"),
         "nothing, unless the message names commands that matter to you",
+    ),
+    WarningCode.PAGES_REPLACED: Explanation(
+        (
+            "an overlay: the document had pages of another image load file of the same volume, and got other pages of "
+            "this one; the message has that file and its line"
+        ),
+        "ask the sender which of the two files is right; undo the import of the wrong one",
     ),
     WarningCode.PAGES_MISSING: Explanation(
         (

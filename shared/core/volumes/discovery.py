@@ -1,17 +1,17 @@
-"""Find the load file and the image load file of a volume among the paths of its files.
+"""Find the load file and the image load files of a volume among the paths of its files.
 
-Guaranteed: one DAT, CSV or TXT file and at most one OPT or LFP file are found, or the error lists what there is and how
-to choose; memory does not grow with the volume, and the order of the files does not matter. They are looked for in the
-root and in `DATA/`, and in the same places below the volume's top folder: a single one that most files are in. TXT
-files, which may be notes, and MANIFEST.csv, which lists files, count where there is no DAT and no other CSV. Not
-guaranteed: that they are load files.
+Guaranteed: one DAT, CSV or TXT file is found, and either OPT files or LFP files, up to 100 and in the order of their
+paths, or the error lists what there is and how to choose; memory does not grow with the volume, and the order of the
+files does not matter. They are looked for in the root and in `DATA/`, and in the same places below the volume's top
+folder: a single one that most files are in. TXT files, which may be notes, and MANIFEST.csv, which lists files, count
+where there is no DAT and no other CSV. Not guaranteed: that they are load files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from heapq import nsmallest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.codes import VolumeFailure
 from core.volumes.archives import is_archive_name
@@ -19,7 +19,7 @@ from core.volumes.errors import VolumeRefusedError, shorten_name
 from core.volumes.paths import fold_path, split_path
 from core.volumes.zip_names import find_ignored_kind
 
-MAX_LISTED = 20
+MAX_LISTED, MAX_IMAGE_LOAD_FILES = 20, 100
 _DATA_FOLDER = "data"
 # A folder with one of these names holds a part of a volume, and is not the volume's top folder.
 _PART_FOLDERS = {_DATA_FOLDER, "natives", "native", "text", "texts", "ocr", "images", "image", "img"}
@@ -27,10 +27,16 @@ _TABLE, _NOTE, _IMAGES = "table", "note", "images"
 _KINDS = {"dat": _TABLE, "csv": _TABLE, "txt": _NOTE, "opt": _IMAGES, "lfp": _IMAGES}
 # What the volumes of our productions have, and many of others.
 _FILE_LIST = "manifest.csv"
+_MORE = "more_image_load_files"
+_TWO_FORMATS = (
+    "They often list the same pages twice. If each has pages of its own, import the volume with one and then, with "
+    "the mode append_overlay, with the other. "
+)
+_JOIN = f"At most {MAX_IMAGE_LOAD_FILES} are imported with one load file: join those of one format. "
 
 
 class DiscoveredFiles(NamedTuple):
-    """The paths of the load file and of the image load file; None if the volume has none.
+    """The paths of the load file and of the first image load file; None if the volume has none.
 
     `top_folder` is the single top folder that these are in: the root of the volume and its name, None for the root.
     """
@@ -38,6 +44,19 @@ class DiscoveredFiles(NamedTuple):
     load_file: str | None
     image_load_file: str | None
     top_folder: str | None
+    more_image_load_files: Sequence[str] = ()
+
+    def list_image_load_files(self) -> list[str]:
+        """Return the paths of all image load files, in the order in which they are imported."""
+        return [*filter(None, [self.image_load_file]), *self.more_image_load_files]
+
+    def list_paths(self) -> list[str]:
+        """Return the paths of all load files."""
+        return [*filter(None, [self.load_file]), *self.list_image_load_files()]
+
+    def build_document(self) -> dict[str, Any]:
+        """Return the members as a volume stores them; an earlier version knows the first three."""
+        return {name: value for name, value in self._asdict().items() if name != _MORE or value}
 
 
 def discover_files(
@@ -49,17 +68,18 @@ def discover_files(
     the caller chose the image load file.
 
     Raises VolumeRefusedError with NO_LOAD_FILE if there is none or the chosen one is not there, and with
-    SEVERAL_LOAD_FILES if there are several.
+    SEVERAL_LOAD_FILES if there are several load files, or image load files of both formats or more than 100.
     """
     survey = _Survey(load_file, image_load_file)
     for path, size in files:
         survey.add(_File(path, size))
-    images = survey.find_chosen(image_load_file, "imageLoadFile")
-    table = survey.find_chosen(load_file, "loadFile") or survey.find_table(is_required=images is None)
-    images = images or survey.find_images()
+    chosen = survey.find_chosen(image_load_file, "imageLoadFile")
+    table = survey.find_chosen(load_file, "loadFile") or survey.find_table(is_required=chosen is None)
+    images = [chosen] if chosen else survey.find_images()
     top = survey.get_top_folder()
-    is_in_top = any(path.startswith(f"{top}/") for path in (table, images) if path)
-    return DiscoveredFiles(table, images, top if is_in_top else None)
+    found = DiscoveredFiles(table, images[0] if images else None, top, images[1:])
+    is_in_top = any(path.startswith(f"{top}/") for path in found.list_paths())
+    return found if is_in_top else found._replace(top_folder=None)
 
 
 class _File(NamedTuple):
@@ -71,7 +91,7 @@ class _File(NamedTuple):
 
 
 class _Found:
-    """The first of some files by path, and how many there are."""
+    """The first MAX_IMAGE_LOAD_FILES of some files by path, and how many there are."""
 
     def __init__(self, *others: _Found) -> None:
         self.count: int = sum(other.count for other in others)
@@ -80,8 +100,8 @@ class _Found:
     def add(self, file: _File) -> None:
         self.count += 1
         self.first.append(file)
-        if len(self.first) > 2 * MAX_LISTED:
-            self.first = nsmallest(MAX_LISTED, self.first)
+        if len(self.first) > 2 * MAX_IMAGE_LOAD_FILES:
+            self.first = nsmallest(MAX_IMAGE_LOAD_FILES, self.first)
 
     def __str__(self) -> str:
         listed = nsmallest(MAX_LISTED, self.first)
@@ -166,13 +186,15 @@ class _Survey:
             raise self._refuse_none()
         return found.first[0].path if found.count else None
 
-    def find_images(self) -> str | None:
-        """Return the path of the OPT or LFP file; None if there is none."""
+    def find_images(self) -> list[str]:
+        """Return the paths of the OPT files, or of the LFP files, in order; none if there is none."""
         top = self._get_places_below_top()
         found = _Found(self._root[_IMAGES], *([top[_IMAGES]] if top else []))
-        if found.count > 1:
-            raise _refuse_several("The volume has several image load files", found, "imageLoadFile")
-        return found.first[0].path if found.count else None
+        if found.count > MAX_IMAGE_LOAD_FILES:
+            raise _refuse_several(f"The volume has {found.count:,} image load files", found, "imageLoadFile", _JOIN)
+        if len({path.rpartition(".")[2].lower() for path, _ in found.first}) > 1:
+            raise _refuse_several("The volume has OPT files and LFP files", found, "imageLoadFile", _TWO_FORMATS)
+        return [file.path for file in sorted(found.first)]
 
     def _get_places_below_top(self) -> dict[str, _Found] | None:
         return self._below_top if self.get_top_folder() is not None else None
@@ -214,6 +236,6 @@ def _normalise(choice: str) -> str:
     return "/".join(split_path(choice))
 
 
-def _refuse_several(what: str, found: _Found, option: str) -> VolumeRefusedError:
-    message = f"{what}: {found}. Set {option} to the path of one."
+def _refuse_several(what: str, found: _Found, option: str, advice: str = "") -> VolumeRefusedError:
+    message = f"{what}: {found}. {advice}Set {option} to the path of one."
     return VolumeRefusedError(VolumeFailure.SEVERAL_LOAD_FILES, message)

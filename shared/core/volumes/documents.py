@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from core.bates_numbers import describe_shared_number
+from core.volumes.errors import shorten_name
 
 
 class NamedDocument(NamedTuple):
@@ -19,7 +20,7 @@ class NamedDocument(NamedTuple):
     `key` is the control number of a row, and the image key of a document with pages. The latter has `counts`: what it
     adds to the counts of its chunk, with 1 for its result (imported, updated or unchanged). A rejected row has `code`,
     the first reason, and `files`, the numbers of the volume's files that it names. `numbers` are the begins of the
-    other Bates ranges of a row.
+    other Bates ranges of a row; a document with pages has one that is equal for equal pages of a volume.
     """
 
     line_no: int
@@ -35,6 +36,32 @@ class NamedDocument(NamedTuple):
 def describe_ambiguous(numbers: Sequence[str], count: int) -> str:
     """Return why a begin Bates number cannot be an image key, as `describe_shared_number` does, and what to do."""
     return f"{describe_shared_number(numbers, count)} Write their control numbers as image keys."
+
+
+class PageOrigin(NamedTuple):
+    """Where the pages come from that a document has: a line of a file, and its import, which came after another one."""
+
+    import_id: int
+    file_name: str
+    line_no: int
+    after_import_id: int | None
+
+    def __str__(self) -> str:
+        return f"line {self.line_no} of {shorten_name(self.file_name)} (import {self.import_id})"
+
+
+def describe_has_pages(line_no: int, origin: PageOrigin | None) -> str:
+    """Return why a document does not get the pages at a line of an image load file, and what to do."""
+    source = f", of {origin}" if origin else ""
+    return f"Line {line_no}: the document has pages already{source}. Import the file with mode overlay to replace them."
+
+
+def describe_replaced_pages(line_no: int, origin: PageOrigin) -> str:
+    """Return what an overlay does to pages of another image load file of the same volume, and what to do."""
+    return (
+        f"Line {line_no}: the document had pages of {origin}, another image load file of the volume, and gets those of "
+        "this line in their place. Ask the sender which file is right."
+    )
 
 
 def describe_rejected_row(line_no: int, code: str) -> str:

@@ -39,6 +39,10 @@ def check_key(prefix: str, path: str) -> None:
         raise InvalidInputError(f"A path of this volume has at most {longest} bytes of UTF-8; shorten it.")
 
 
-def build_import_key(volume_id: int, role: str, run: int) -> bytes:
-    """Return the 32 bytes that identify the import of a volume's load file; `role` is an ImportKind."""
-    return hashlib.sha256(f"volume\0{volume_id}\0{role}\0{run}".encode()).digest()
+def build_import_key(volume_id: int, role: str, run: int, position: int = 0) -> bytes:
+    """Return the 32 bytes that identify the import of a volume's load file.
+
+    `role` is an ImportKind, `position` that of the file among several of one kind.
+    """
+    further = f"\0{position}" if position else ""
+    return hashlib.sha256(f"volume\0{volume_id}\0{role}\0{run}{further}".encode()).digest()

@@ -35,7 +35,13 @@ from shell.aws.sqs import send_messages
 from shell.imports.state.access import refuse_during_undo, require_import
 from shell.imports.state.claims import refuse_beside_claims, refuse_without_claims
 from shell.imports.state.codes import CARRY_CODES, delete_failed_chunks
-from shell.imports.state.dependents import block_dependents, hold_back, hold_dependents, refuse_beside_dependents
+from shell.imports.state.dependents import (
+    block_dependents,
+    hold_back,
+    hold_dependents,
+    lock_before,
+    refuse_beside_dependents,
+)
 from shell.imports.state.facts import build_facts, lock_import
 from shell.imports.state.import_states import read_state
 from shell.imports.state.progress import sum_imported
@@ -99,8 +105,10 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
     begun.
 
     Raises NotFoundError if the tenant has no such import, WrongStateError if it is completed or failed, or if its undo
-    has begun.
+    has begun, and QueueUnavailableError if the queue does not take the request of an import that waits beside it.
     """
+    require_import(transaction, caller, import_id)
+    lock_before(transaction, import_id)
     found = lock_import(transaction, caller, import_id)
     if found.status == ImportStatus.UNDOING:
         _cancel_undo(transaction, import_id)
@@ -149,7 +157,9 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     if held_back and status is ImportStatus.SPLITTING:
         status = held_back
     elif held_back and status is not ImportStatus.UPLOADED:
-        raise WrongStateError("The import before this one is under way; retry this one when it has ended.")
+        raise WrongStateError(
+            "The import before this one is under way, or one beside it; retry this one when it has ended."
+        )
     refuse_beside_claims(transaction, import_id)
     chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
     if found.status == ImportStatus.CHECKED and not chunks:

@@ -18,12 +18,17 @@ from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
 
 NO_IMAGES = WarningCode.NO_IMAGES.value
+# Counts of pages that the end of a check corrects.
+PAGE_COUNTS = (
+    *("documents", "pages", "missing_images", "declared", "listed", "in_files", "unreadable_images", "lines_rejected"),
+)
 # Counts of a whole volume, as of the end of an import.
 UNREFERENCED, OF_REJECTED_ROWS = "unreferenced", "of_rejected_rows"
 # The row of chunk 0 has what is known of the whole import.
 _STORE = text(
-    "INSERT INTO import_chunk_files (import_id, chunk_no, counts) VALUES (:import_id, 0, :counts) "
-    "ON DUPLICATE KEY UPDATE counts = JSON_MERGE_PATCH(counts, VALUES(counts))"
+    "INSERT INTO import_chunk_files (import_id, chunk_no, counts) "
+    "VALUES (:import_id, 0, JSON_MERGE_PATCH('{}', :counts)) "
+    "ON DUPLICATE KEY UPDATE counts = JSON_MERGE_PATCH(counts, :counts)"
 )
 _CHUNKS = text(
     "SELECT chunk_no FROM import_chunk_files WHERE import_id = :import_id AND documents IS NOT NULL ORDER BY chunk_no"
@@ -31,8 +36,8 @@ _CHUNKS = text(
 _DOCUMENTS = text("SELECT documents FROM import_chunk_files WHERE import_id = :import_id AND chunk_no = :chunk_no")
 
 
-def store_whole_counts(transaction: Session, import_id: int, **counts: int) -> None:
-    """Store counts of the whole import, in place of those that have the same names."""
+def store_whole_counts(transaction: Session, import_id: int, **counts: int | None) -> None:
+    """Store counts of the whole import, in place of those that have the same names; None leaves none in place."""
     transaction.execute(_STORE, {"import_id": import_id, "counts": json.dumps(counts)})
 
 

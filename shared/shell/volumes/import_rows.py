@@ -1,7 +1,8 @@
 """Create the imports of a volume's load files.
 
 Guaranteed: one import for each load file and run of a volume, created in the transaction in which the volume becomes
-ready. The import of the image load file waits for that of the load file; both are held if the request says so.
+ready. The imports of the image load files wait for that of the load file; their ids are in the order of their paths.
+All are held if the request says so.
 """
 
 from __future__ import annotations
@@ -36,19 +37,22 @@ def create_imports(transaction: Session, volume: Volumes, found: DiscoveredFiles
     first = ImportStatus.UPLOADED if _is_held(volume) else ImportStatus.SPLITTING
     if found.load_file is not None:
         rows.append(_create(transaction, volume, found.load_file, ImportKind.ROWS, first))
-    if found.image_load_file is not None:
+    before = rows[0].id if rows else None
+    for position, path in enumerate(found.list_image_load_files()):
         status = ImportStatus.WAITING if rows and first is ImportStatus.SPLITTING else first
-        images = _create(transaction, volume, found.image_load_file, ImportKind.IMAGES, status)
-        images.after_import_id = rows[0].id if rows else None
+        images = _create(transaction, volume, path, ImportKind.IMAGES, status, position)
+        images.after_import_id = before
         rows.append(images)
     transaction.flush()
     return rows
 
 
-def _create(transaction: Session, volume: Volumes, path: str, kind: ImportKind, status: ImportStatus) -> Imports:
+def _create(
+    transaction: Session, volume: Volumes, path: str, kind: ImportKind, status: ImportStatus, position: int = 0
+) -> Imports:
     request = json.loads(volume.import_request or "{}")
     row = Imports(
-        upload_key=build_import_key(volume.id, kind, volume.runs),
+        upload_key=build_import_key(volume.id, kind, volume.runs, position),
         tenant_id=volume.tenant_id,
         case_id=volume.case_id,
         bucket=settings().bucket,

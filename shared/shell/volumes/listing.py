@@ -95,7 +95,11 @@ def _leave_sealed(
         current = lock_volume(transaction, volume.id)
         if current is None or not is_sealed(current, volume.generation):
             return
-        values = {"late": late, "names": json.dumps(names) if late else None, "found": json.dumps(found._asdict())}
+        values = {
+            "late": late,
+            "names": json.dumps(names) if late else None,
+            "found": json.dumps(found.build_document()),
+        }
         # Of a load file that an earlier import named, the folders stay known: its chunks can be retried.
         known = {**json.loads(current.folders or "{}"), **folders}
         values["folders"] = json.dumps(known, ensure_ascii=False)

@@ -29,6 +29,7 @@ from core.contracts.volumes import (
 from core.errors import NotFoundError
 from core.imports.steps import choose_wish
 from core.pagination import build_page, open_window
+from core.volumes.discovery import DiscoveredFiles
 from shell.db.keyset import window_values, write_window
 from shell.db.session import session
 from shell.exhibits.cases import WALL, WALL_CASES, find_chosen_case, wall_values
@@ -130,6 +131,7 @@ def _describe(row: Any, names: Mapping[str, str]) -> dict[str, Any]:
         "late_names": json.loads(row.late_names) if row.late_names else [],
         "load_file": found.get("load_file"),
         "image_load_file": found.get("image_load_file"),
+        "image_load_files": DiscoveredFiles(**found).list_image_load_files() if found else [],
         "created_at": row.created_at.replace(tzinfo=UTC),
         "finished_at": _utc(row.finished_at),
     }

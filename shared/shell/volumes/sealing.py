@@ -206,7 +206,7 @@ def discover(volume: Volumes) -> tuple[DiscoveredFiles, dict[str, list[str]]]:
         found = discover_files(files, **choices)
     finally:
         store_candidates(volume, candidates.list_first())
-    return found, folders.select_near([found.load_file, found.image_load_file])
+    return found, folders.select_near(found.list_paths())
 
 
 def _list_paths(volume_id: int) -> Iterator[Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from core.checks.deficiencies import (
+    _ADVICE,
     DEFICIENT,
     HEADINGS,
     LISTED_IN_TEXT,
@@ -18,7 +21,9 @@ from core.codes import CheckCode, Rejection, VolumeCode, WarningCode
 from core.families.kinds import FamilyKind
 from core.families.unread import KindCount, describe_unread
 from tests.unit.core.test_lacking_documents import find
+from tools.sources import ROOT
 
+GAP_ADVICE = " Look first whether a rejected row has these numbers."
 CODES = [*Rejection, *WarningCode, *CheckCode, *VolumeCode]
 
 
@@ -40,7 +45,11 @@ def test_every_request_has_a_heading() -> None:
     ("code", "message", "detail"),
     [
         ("PAGES_MISSING", "Line 7: the file is. Missing: A1. Ask the sender for it.", "The file is. Missing: A1."),
-        ("BATES_GAP", "Line 7: 2 missing: A4 to A5, after line 6. Look first.", "2 missing: A4 to A5, after line 6."),
+        (
+            "BATES_GAP",
+            f"Line 7: 2 missing: A4 to A5.{GAP_ADVICE}",
+            "2 missing: A4 to A5.",
+        ),
         ("INVALID_DATE", "Not a date (read as MDY)", "The date cannot be read."),
     ],
 )
@@ -91,3 +100,30 @@ def test_the_text_lists_each_request_once_and_says_how_much_it_leaves_out() -> N
         "",
     ]
     assert list(format_text("VOL001", {}, []))[-1] == "Nothing that has to be sent or corrected was found."
+
+
+# The messages of the checks, with the parts of a text that is longer than a line joined.
+SOURCES = [
+    re.sub(r'"\n +f?"', "", path.read_text("utf-8"))
+    for folder in ("core/checks", "core/families", "core/imports", "core/image_load_file", "shell/imports/images")
+    for path in sorted((ROOT / "shared" / folder).glob("*.py"))
+    if path.name != "deficiencies.py"
+]
+
+
+@pytest.mark.parametrize("code", sorted({*_ADVICE}))
+def test_the_advice_of_a_code_is_one_of_its_messages_in_the_source(code: str) -> None:
+    """Each begin of advice is written in the module that writes the message."""
+    for advice in _ADVICE[code]:
+        assert any(advice.strip() in text for text in SOURCES), advice
+
+
+def test_a_number_with_a_sentence_in_it_is_not_cut() -> None:
+    message = "Line 7: J. Smith 1 and J. Smith 2. A9 differ in prefix or suffix. Correct the one that is wrong."
+    found = describe(CheckCode.BATES_PREFIX, message)
+    assert found is not None
+    assert found.detail == "J. Smith 1 and J. Smith 2. A9 differ in prefix or suffix."
+    fact = "'J. Correct it, or map the column' is not a Bates number, which has digits."
+    found = describe(CheckCode.BATES_UNPARSED, f"Line 7: {fact} Correct it, or map the column to property.")
+    assert found is not None
+    assert found.detail == fact

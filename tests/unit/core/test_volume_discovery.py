@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.codes import VolumeFailure
-from core.volumes.discovery import MAX_LISTED, DiscoveredFiles, discover_files
+from core.volumes.discovery import MAX_IMAGE_LOAD_FILES, MAX_LISTED, DiscoveredFiles, discover_files
 from core.volumes.errors import VolumeRefusedError
 
 NATIVES = ("NATIVES/0001/A1.csv", "TEXT/0001/A1.txt", "IMAGES/0001/A1.tif")
@@ -49,8 +50,10 @@ FOUND = [
 
 
 @pytest.mark.parametrize(("paths", "found"), FOUND)
-def test_the_load_files_are_found_where_volumes_have_them(paths: tuple[str, ...], found: DiscoveredFiles) -> None:
-    assert discover(*paths) == found
+def test_the_load_files_are_found_where_volumes_have_them(
+    paths: tuple[str, ...], found: tuple[str | None, ...]
+) -> None:
+    assert discover(*paths) == (*found, [])
 
 
 SEVERAL = [
@@ -60,7 +63,7 @@ SEVERAL = [
     (("readme.txt", "VOL001/DATA/v.dat", "VOL001/x"), ("readme.txt", "VOL001/DATA/v.dat"), "loadFile"),
     (("VOL001/v.dat", "VOL001/DATA/v.dat"), ("VOL001/v.dat", "VOL001/DATA/v.dat"), "loadFile"),
     (("v.dat", "v.opt", "v.lfp"), ("v.lfp", "v.opt"), "imageLoadFile"),
-    (("v.dat", "v.opt", "DATA/v.opt"), ("v.opt", "DATA/v.opt"), "imageLoadFile"),
+    (("VOL001/v.dat", "VOL001/DATA/v.OPT", "VOL001/v.LFP"), ("VOL001/DATA/v.OPT", "VOL001/v.LFP"), "imageLoadFile"),
 ]
 
 
@@ -93,13 +96,13 @@ def test_no_load_file_is_said_with_what_is_elsewhere(paths: tuple[str, ...], lis
 
 def test_what_the_caller_chose_is_taken_in_any_case_and_from_anywhere() -> None:
     paths = ("a.dat", "b.dat", "LOAD/Ü.dat", "v.opt", "v.lfp")
-    assert discover(*paths, load_file="b.dat", image_load_file="v.lfp") == ("b.dat", "v.lfp", None)
+    assert discover(*paths, load_file="b.dat", image_load_file="v.lfp")[:3] == ("b.dat", "v.lfp", None)
     assert discover(*paths, load_file=r".\load\U" + "\u0308.DAT", image_load_file="V.OPT")[:2] == (
         "LOAD/Ü.dat",
         "v.opt",
     )
-    assert discover("A.dat", "a.dat", load_file="a.dat") == ("a.dat", None, None)
-    assert discover("V/LOAD/v.dat", "V/x", load_file="V/LOAD/v.dat") == ("V/LOAD/v.dat", None, "V")
+    assert discover("A.dat", "a.dat", load_file="a.dat")[:3] == ("a.dat", None, None)
+    assert discover("V/LOAD/v.dat", "V/x", load_file="V/LOAD/v.dat")[:3] == ("V/LOAD/v.dat", None, "V")
 
 
 def test_a_choice_that_is_not_there_or_is_not_clear_is_refused() -> None:
@@ -110,7 +113,7 @@ def test_a_choice_that_is_not_there_or_is_not_clear_is_refused() -> None:
 
 def test_an_image_load_file_stands_alone_only_by_choice() -> None:
     assert refuse("v.opt", "x/y")[0] == VolumeFailure.NO_LOAD_FILE
-    assert discover("v.opt", "x/y", image_load_file="v.opt") == (None, "v.opt", None)
+    assert discover("v.opt", "x/y", image_load_file="v.opt")[:3] == (None, "v.opt", None)
 
 
 def test_a_message_lists_twenty_and_counts_the_others() -> None:
@@ -138,3 +141,28 @@ def test_the_order_of_the_files_makes_no_difference(paths: list[str], chance: ra
             return refused.code, str(refused)
 
     assert result(paths) == result(chance.sample(paths, len(paths)))
+
+
+@pytest.mark.parametrize("extension", ["opt", "lfp"])
+def test_all_image_load_files_of_one_format_are_found_in_the_order_of_their_paths(extension: str) -> None:
+    names = [f"DATA/{letter}.{extension}" for letter in "dbca"]
+    found = discover("v.dat", f"z.{extension.upper()}", *names, f"IMAGES/x.{extension}")
+    assert found.list_image_load_files() == [*sorted(names), f"z.{extension.upper()}"]
+    assert found.list_paths() == ["v.dat", *found.list_image_load_files()]
+    assert DiscoveredFiles(**json.loads(json.dumps(found.build_document()))) == found
+    one = discover("v.dat", *names, image_load_file=names[0])
+    assert one.list_image_load_files() == [names[0]]
+
+
+def test_one_image_load_file_is_stored_as_earlier_versions_read_it() -> None:
+    document = discover("v.dat", "v.opt").build_document()
+    assert document == {"load_file": "v.dat", "image_load_file": "v.opt", "top_folder": None}
+
+
+def test_two_formats_and_too_many_image_load_files_are_refused_with_what_to_do() -> None:
+    assert "import the volume with one and then, with the mode append_overlay" in refuse("v.dat", "v.opt", "v.lfp")[1]
+    most = [f"DATA/{number}.opt" for number in range(MAX_IMAGE_LOAD_FILES)]
+    assert len(discover("v.dat", *most).list_image_load_files()) == MAX_IMAGE_LOAD_FILES
+    code, message = refuse("v.dat", *most, "DATA/more.opt")
+    assert (code, "has 101 image load files" in message) == (VolumeFailure.SEVERAL_LOAD_FILES, True)
+    assert "join those of one format. Set imageLoadFile" in message

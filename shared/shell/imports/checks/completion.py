@@ -7,7 +7,6 @@ check does not end. Nothing is written to the case.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
 from typing import NamedTuple
@@ -26,7 +25,7 @@ from shell.db.session import session
 from shell.imports.checks.end_findings import EndFinding, EndFindings
 from shell.imports.pages.reopening import reopen_images
 from shell.imports.state.completion_lock import check_completing, lock_completing
-from shell.imports.state.dependents import release_dependents
+from shell.imports.state.dependents import lock_before, release_dependents
 from shell.imports.state.findings import FindingRow, build_finding, delete_facts, write_findings
 from shell.imports.state.progress import sum_chunks
 from shell.imports.state.records import load_current_import
@@ -34,7 +33,7 @@ from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
-from shell.volume_files.documents import store_whole_counts
+from shell.volume_files.documents import PAGE_COUNTS, store_whole_counts
 from shell.volume_files.path_figures import store_paths, unite_paths
 
 FINDINGS_PER_BATCH = 5_000
@@ -154,10 +153,11 @@ def _finish(end: EndOfCheck, found: EndFindings, paths: PathTally | None) -> boo
     """Record the result and the status, and write the event."""
     import_record = end.import_record
     with session() as transaction:
+        lock_before(transaction, import_record.id)
         end.lock(transaction)
         counts = _count(transaction, import_record.id)
-        pages = _move_refused(counts, found.refused)
-        if found.without_images is not None:
+        pages = _move_refused(counts, found)
+        if found.is_compared:
             store_whole_counts(transaction, import_record.id, without_images=found.without_images, **pages)
         store_paths(transaction, import_record.id, paths)
         if found.reconciled is not None:
@@ -181,14 +181,18 @@ def _finish(end: EndOfCheck, found: EndFindings, paths: PathTally | None) -> boo
     return True
 
 
-def _move_refused(counts: dict[str, int], refused: Counter[str]) -> dict[str, int]:
-    """Count the refused documents as rejected; return what that adds to the counts of pages."""
-    pages = {name: -number for name, number in refused.items() if name not in counts}
+def _move_refused(counts: dict[str, int], found: EndFindings) -> dict[str, int | None]:
+    """Count the refused documents as rejected, and others by their result; return what that adds to counts of pages.
+
+    What it does not add to is None, in place of what an earlier attempt has added.
+    """
+    refused, moved = found.refused, found.moved
+    pages = {name: moved[name] - refused[name] for name in refused.keys() | moved.keys() if name not in counts}
     pages["lines_rejected"] = -pages.pop("lines", 0)
-    for name in counts.keys() & refused.keys():
-        counts[name] -= refused[name]
-        counts["rejected"] += refused[name]
-    return pages
+    for name in counts:
+        counts[name] += moved[name] - refused[name]
+    counts["rejected"] += sum(refused[name] for name in counts)
+    return dict.fromkeys(PAGE_COUNTS) | pages
 
 
 def _count(transaction: Session, import_id: int) -> dict[str, int]:

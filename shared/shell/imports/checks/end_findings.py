@@ -22,7 +22,7 @@ from core.imports.chunk_facts import unpack_facts
 from core.imports.column_facts import ColumnFacts, merge_facts
 from core.imports.column_warnings import list_warnings
 from core.load_file.layout import Layout
-from core.volumes.documents import describe_rejected_row
+from core.volumes.documents import describe_has_pages, describe_rejected_row, describe_replaced_pages
 from shell.db.session import session
 from shell.exhibits.numbers import has_claims, list_claims_between
 from shell.families.reading import find_existing
@@ -35,11 +35,13 @@ from shell.imports.completing.spelling_index import SpellingIndex, spelling_inde
 from shell.imports.completing.spellings import describe_merged
 from shell.imports.pages.reconciliation import Reconciled, find_findings
 from shell.imports.pages.sources import find_sources
+from shell.imports.state.dependents import is_compared_later
 from shell.imports.state.findings import read_facts
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
-from shell.volume_files.compared_documents import compared_documents
+from shell.volume_files.compared_documents import RepeatedDocument, compared_documents, find_files_beside
 from shell.volume_files.documents import describe_without_images
+from shell.volume_files.without_images import find_last_beside
 
 ROWS_PER_PAGE = 5_000
 MERGED_PER_BATCH = 5_000
@@ -70,9 +72,10 @@ class EndFindings:
     """The findings of the end of a check; the other members are known once all were read.
 
     `new_names` are counted by kind. `refused` are the counts of documents of an image load file that their chunks have
-    accepted and an import would not: nothing has the key, or several documents. `without_images` are those that the
-    data file has and the image load file lacks, None unless two load files were compared. `reconciled` says what the
-    pages of an image load file were compared with.
+    accepted and an import would not: nothing has the key, several documents have it, or an earlier image load file has
+    pages of the document; `moved` is what other such documents change in the counts. `is_compared`: load files were
+    compared. `without_images` are the documents that the data file has and no image load file, None unless this is the
+    last of these. `reconciled` says what the pages of an image load file were compared with.
     """
 
     def __init__(self, import_record: Imports, generation: int) -> None:
@@ -81,7 +84,8 @@ class EndFindings:
         self.updates = Updates()
         self._columns: ColumnFacts = {}
         self._has_all_columns = True
-        self.refused = Counter[str]()
+        self.refused, self.moved = Counter[str](), Counter[str]()
+        self.is_compared = False
         self.without_images: int | None = None
         self._has_claims = False
         self.reconciled: Reconciled | None = None
@@ -93,14 +97,16 @@ class EndFindings:
             yield from self._find_in_rows(layout)
         else:
             if self._import.after_import_id is not None and self._import.volume_id is not None:
-                yield from self._compare_load_files(layout.image_key)
-            yield from self._reconcile_pages()
+                yield from self._compare_load_files(layout)
+            if not self._is_compared_later():
+                yield from self._reconcile_pages()
         yield from self._list_file_warnings()
 
-    def _compare_load_files(self, image_key: str | None) -> Iterator[EndFinding]:
-        """Compare the image load file with the data file, whose documents the case may not hold yet."""
-        self.without_images = 0
-        with compared_documents(self._import, image_key) as compared:
+    def _compare_load_files(self, layout: Layout) -> Iterator[EndFinding]:
+        """Compare the image load file with the data file, whose documents the case may not hold yet, and the others."""
+        is_last, self.is_compared = find_last_beside(self._import) == self._import.id, True
+        beside = [] if self._is_compared_later() else find_files_beside(self._import)
+        with compared_documents(self._import, layout.image_key, beside) as compared:
             for line_no, _, key, _, counts, *_ in compared.list_not_found():
                 self.refused.update(counts or {})
                 rejected = compared.find_rejected(key)
@@ -110,9 +116,37 @@ class EndFindings:
             for (line_no, _, key, _, counts, *_), message in compared.list_ambiguous():
                 self.refused.update(counts or {})
                 yield EndFinding(Rejection.AMBIGUOUS_KEY.value, line_no, "image key", message, key)
+            for each in compared.list_repeated(is_overlay=layout.load_mode.is_overlay):
+                yield from self._describe_repeated(each, is_overlay=layout.load_mode.is_overlay)
+            if self._is_compared_later() or not is_last:
+                return
+            self.without_images = 0
             for line_no, _, key, *_ in compared.list_without_images():
                 self.without_images += 1
                 yield EndFinding(WarningCode.NO_IMAGES.value, 0, None, describe_without_images(line_no), key)
+
+    def _describe_repeated(self, found: RepeatedDocument, *, is_overlay: bool) -> Iterator[EndFinding]:
+        """Find what the import does to a document that an earlier image load file gives pages, and count it so."""
+        if found.is_same:
+            self._move(found, "unchanged", found.counts["pages"])
+        elif is_overlay:
+            self._move(found, "updated", 0)
+            message = describe_replaced_pages(found.line_no, found.origin)
+            yield EndFinding(WarningCode.PAGES_REPLACED.value, found.line_no, None, message, found.key)
+        else:
+            self.refused.update(found.counts)
+            message = describe_has_pages(found.line_no, found.origin)
+            yield EndFinding(Rejection.HAS_PAGES.value, found.line_no, None, message, found.key)
+
+    def _move(self, found: RepeatedDocument, result: str, pages: int) -> None:
+        before = next(name for name in ("imported", "updated", "unchanged") if found.counts.get(name))
+        self.moved.update({result: 1, "pages": -pages})
+        self.moved.subtract({before: 1})
+
+    @retry_on_db_conflict(resolve=rerun_if_unknown)
+    def _is_compared_later(self) -> bool:
+        with session() as reading:
+            return is_compared_later(reading, self._import, self._generation)
 
     def _reconcile_pages(self) -> Iterator[EndFinding]:
         """Compare the pages with what the data file states, by the facts that an import has."""

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from core.imports.production_columns import ProductionColumns
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_original_line
+from core.load_file.rows import read_key
 from core.volumes.documents import NamedDocument
 from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker
 from core.volumes.path_guesses import NamedPath
@@ -179,7 +180,7 @@ def _list_rejected(layout: Layout, results: RowResults, files: Mapping[int, RowF
     for row, errors in sorted(results.rejected, key=lambda one: one[0].source.line_no):
         source, found = row.source, files.get(row.source.line_no)
         cells = source.cells or ()
-        begin = cells[begins[0]] if begins and begins[0] < len(cells) else None
+        begin = read_key(cells[begins[0]], layout) if begins and begins[0] < len(cells) else None
         numbers = [link.file.file_no for link in found.links] if found else []
         line_no = find_original_line(source, layout) or source.line_no
         yield NamedDocument(line_no, 0, row.control_number, begin, None, errors[0].code.value, numbers)

@@ -32,7 +32,7 @@ from shell.imports.pages.reopening import reopen_images
 from shell.imports.state.code_folding import fold_codes
 from shell.imports.state.codes import count_file, count_rejections
 from shell.imports.state.completion_lock import check_completing, lock_completing
-from shell.imports.state.dependents import block_dependents, release_dependents
+from shell.imports.state.dependents import block_dependents, is_compared_later, lock_before, release_dependents
 from shell.imports.state.progress import sum_chunks, sum_imported
 from shell.imports.state.records import load_current_import
 from shell.imports.state.unused_names import delete_unused, find_unused, find_window
@@ -131,15 +131,24 @@ class _Found(NamedTuple):
 
 
 def _find_all(import_record: Imports, generation: int) -> _Found:
-    without_images, columns = find_without_images(import_record), find_column_warnings(import_record)
-    paths, unread = unite_paths(import_record), find_unread(import_record)
+    columns, paths, unread = find_column_warnings(import_record), unite_paths(import_record), find_unread(import_record)
+    if _is_compared_later(import_record, generation):
+        return _Found(None, columns, paths, unread, None)
+    without_images = find_without_images(import_record)
     return _Found(without_images, columns, paths, unread, reconcile_pages(import_record, generation))
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _is_compared_later(import_record: Imports, generation: int) -> bool:
+    with session() as reading:
+        return is_compared_later(reading, import_record, generation)
 
 
 @retry_on_db_conflict(resolve=_has_ended)
 def _finish(import_record: Imports, generation: int, found: _Found) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
+        lock_before(transaction, import_record.id)
         lock_completing(transaction, import_record.id, generation)
         if found.reconciled is not None:
             found.reconciled.store(transaction)
@@ -178,6 +187,7 @@ def fail_completion(import_record: Imports, generation: int) -> bool:
 def _fail(import_record: Imports, generation: int) -> bool:
     code = FileFailure.NOT_COMPLETED.value
     with session() as transaction:
+        lock_before(transaction, import_record.id)
         lock_completing(transaction, import_record.id, generation, ImportPhase(import_record.phase).active_status)
         totals = sum_imported(transaction, import_record.id, ImportPhase(import_record.phase))
         ended = {"status": ImportStatus.FAILED.value, "code": code, "message": _NOT_COMPLETED}

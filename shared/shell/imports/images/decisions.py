@@ -13,16 +13,16 @@ from typing import NamedTuple
 from sqlalchemy.orm import Session
 
 from core.cells.keys import show_text
-from core.codes import Rejection
+from core.codes import Rejection, WarningCode
 from core.errors import ConflictError
 from core.load_file.encoding import replace_surrogates
-from core.load_file.rows import RowError
+from core.load_file.rows import RowError, ValueChange
 from core.load_mode import OverlayKey
 from core.statuses import ImportPhase
-from core.volumes.documents import describe_ambiguous
+from core.volumes.documents import describe_ambiguous, describe_has_pages, describe_replaced_pages
 from shell.exhibits.updates import KeyedExhibit, find_by_key, has_key, lock_exhibits
 from shell.imports.images.documents import ReadDocument, describe_same_document
-from shell.imports.images.page_store import StoredPages, read_page_sets
+from shell.imports.images.page_store import StoredPages, read_origins, read_page_sets
 from shell.imports.images.reader import ImageChunk
 from shell.utils.key_validation import is_storable
 
@@ -39,12 +39,16 @@ class Target(NamedTuple):
 
 @dataclass
 class ImageResults:
-    """The documents of a chunk by their result in one attempt, or the reason why they are rejected."""
+    """The documents of a chunk by their result in one attempt, or the reason why they are rejected.
+
+    `replaced` are warnings of this result, by the line of the document: those of `ReadDocument` are of its lines alone.
+    """
 
     imported: list[Target] = field(default_factory=list)
     updated: list[Target] = field(default_factory=list)
     unchanged: list[Target] = field(default_factory=list)
     rejected: list[tuple[ReadDocument, RowError]] = field(default_factory=list)
+    replaced: dict[int, ValueChange] = field(default_factory=dict)
 
     def list_results(self) -> list[tuple[str, Target]]:
         """Return the documents that have the pages of the file now, in its order: imported, updated or unchanged."""
@@ -66,6 +70,7 @@ def decide(transaction: Session, images: ImageChunk, *, locked: bool) -> ImageRe
     targets = _find_targets(transaction, images, results, locked=locked)
     ids = {each.exhibit.page_set_id for each in targets if each.exhibit and each.exhibit.page_set_id}
     stored = read_page_sets(transaction, ids)
+    different: list[tuple[int, Target]] = []
     for target in targets:
         held = target.exhibit.page_set_id if target.exhibit else None
         new = StoredPages(target.read.content_hash, images.import_record.volume_id)
@@ -73,12 +78,29 @@ def decide(transaction: Session, images: ImageChunk, *, locked: bool) -> ImageRe
             results.imported.append(target)
         elif stored.get(held) == new or held == target.read.same_as:
             results.unchanged.append(target)
-        elif images.layout.load_mode.is_overlay:
-            results.updated.append(target)
         else:
-            message = "The document has pages already. Import the file with mode overlay to replace them."
-            results.rejected.append((target.read, RowError(Rejection.HAS_PAGES, None, message)))
+            different.append((held, target))
+    _add_different(transaction, images, results, different)
     return results
+
+
+def _add_different(
+    transaction: Session, images: ImageChunk, results: ImageResults, different: Sequence[tuple[int, Target]]
+) -> None:
+    """Add the documents that have other pages, by their page sets: replaced in an overlay, otherwise rejected."""
+    is_overlay, after = images.layout.load_mode.is_overlay, images.import_record.after_import_id
+    is_read = after is not None or not is_overlay
+    origins = read_origins(transaction, {held for held, _ in different} if is_read else set())
+    for held, target in different:
+        origin, line_no = origins.get(held), target.read.document.line_no
+        if not is_overlay:
+            error = RowError(Rejection.HAS_PAGES, None, describe_has_pages(line_no, origin))
+            results.rejected.append((target.read, error))
+            continue
+        results.updated.append(target)
+        if origin and after is not None and origin.after_import_id == after:
+            message = describe_replaced_pages(line_no, origin)
+            results.replaced[line_no] = ValueChange(WarningCode.PAGES_REPLACED, None, message, None)
 
 
 def _find_targets(transaction: Session, images: ImageChunk, results: ImageResults, *, locked: bool) -> Sequence[Target]:

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from core.volumes.documents import PageOrigin
 from shell.db.bulk_insert import insert_new
 from shell.imports.images.documents import ReadDocument
 from shell.imports.images.reader import ImageChunk
+from shell.tables.imports import Imports
 from shell.tables.pages import PageSets
 from shell.utils.db_helpers import is_in
 
@@ -46,6 +48,16 @@ def read_page_sets(reading: Session, ids: Collection[int]) -> dict[int, StoredPa
     statement = select(PageSets.id, PageSets.content_hash, PageSets.volume_id)
     rows = reading.execute(statement.where(is_in(PageSets.id, sorted(ids))))
     return {row.id: StoredPages(bytes(row.content_hash), row.volume_id) for row in rows}
+
+
+def read_origins(reading: Session, ids: Collection[int]) -> dict[int, PageOrigin]:
+    """Return where page sets come from, by id."""
+    if not ids:
+        return {}
+    statement = select(PageSets.id, PageSets.import_id, Imports.file_name, PageSets.line_no, Imports.after_import_id)
+    statement = statement.join(Imports, Imports.id == PageSets.import_id).where(is_in(PageSets.id, sorted(ids)))
+    rows = reading.execute(statement)
+    return {row.id: PageOrigin(row.import_id, row.file_name, row.line_no, row.after_import_id) for row in rows}
 
 
 def insert_pages(transaction: Session, images: ImageChunk, documents: Sequence[ReadDocument]) -> dict[int, int]:

@@ -21,6 +21,7 @@ from shell.imports.state.progress import ChunkOutcome, Counts, RejectionRow, War
 
 # What accepted documents count, and what they count in addition if their images are verified.
 _COUNTED = ("documents", "pages", "missing_images", "declared", "listed")
+_HASH_DIGITS = 32
 _VERIFIED = (*_COUNTED, "in_files", "unreadable_images")
 
 
@@ -61,7 +62,9 @@ def _build_finding(import_id: int, line_no: int, seq: int, found: RowError | Val
 def _list_warnings(results: ImageResults) -> Iterator[tuple[int, int, ValueChange, str]]:
     for target in results.list_accepted():
         key, seqs = describe_key(target), Counter[int]()
-        for line_no, change in target.read.warnings:
+        line = target.read.document.line_no
+        replaced = [(line, results.replaced[line])] if line in results.replaced else []
+        for line_no, change in (*target.read.warnings, *replaced):
             yield line_no, seqs[line_no], change, key
             seqs[line_no] += 1
 
@@ -95,7 +98,8 @@ def list_documents(images: ImageChunk, results: ImageResults) -> Iterator[NamedD
     for result, (read, exhibit) in results.list_results():
         counts = {result: 1, "lines": _count_lines(read), **_count_document(images, result, read)}
         document = read.document
-        yield NamedDocument(document.line_no, exhibit.id if exhibit else 0, document.key, counts=counts)
+        place = (document.line_no, exhibit.id if exhibit else 0, document.key)
+        yield NamedDocument(*place, counts=counts, numbers=[read.content_hash.hex()[:_HASH_DIGITS]])
 
 
 def tally_paths(images: ImageChunk, results: ImageResults) -> PathTally:

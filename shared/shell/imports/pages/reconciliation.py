@@ -24,8 +24,9 @@ from core.statuses import ImportKind, ImportStatus
 from shell.db.bulk_insert import insert_missing
 from shell.db.session import session
 from shell.imports.pages.merge import LINES_IN_MEMORY, find_page_findings
-from shell.imports.pages.sources import Source, find_sources, read_page_facts, write_sources
+from shell.imports.pages.sources import find_sources, read_page_facts
 from shell.imports.state.codes import count_lines
+from shell.imports.state.compared_imports import Source, write_sources
 from shell.imports.state.completion_lock import lock_completing
 from shell.imports.state.progress import WarningRow
 from shell.tables.imports import Imports

@@ -1,9 +1,7 @@
 """Reconcile pages again whose data file was retried after the images were imported.
 
 Guaranteed: in the transaction that ends the data file's import again, the imports of images that were compared with it
-before are completed again, as after a retry without chunks: they run in a generation of their own, their findings are
-replaced, and their reports are written anew. The message is sent before the commit, while the rows
-of the imports are locked, which the receiver requests first. Rows of imports are locked in the order of
+before are completed again (`shell.imports.state.recompletion`). Rows of imports are locked in the order of
 `shell.imports.state.dependents`: the import, then those that were compared with it, which come after it or are error
 files of its volume.
 """
@@ -16,15 +14,8 @@ from typing import Any
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
-from core.events import import_retried
-from core.statuses import ImportPhase
-from shell.activity_log import Act, ActKind, record_own_act
-from shell.aws.sqs import send_messages
-from shell.imports.pages.sources import read_sources
-from shell.imports.state.codes import CARRY_CODES
-from shell.outbox.writer import append_events
-from shell.settings import settings
-from shell.work.messages import CompletionMessage
+from shell.imports.state.compared_imports import read_sources
+from shell.imports.state.recompletion import reopen
 
 _OF_VOLUME = text(
     "SELECT i.id FROM imports AS data STRAIGHT_JOIN imports AS i ON i.volume_id = data.volume_id "
@@ -37,14 +28,6 @@ _COMPLETED = text(
     "STRAIGHT_JOIN page_reconciliations AS r ON r.import_id = i.id WHERE i.id IN :ids "
     "AND i.status IN ('completed', 'completed_with_rejections', 'checked') ORDER BY i.id FOR UPDATE"
 ).bindparams(bindparam("ids", expanding=True))
-_REOPEN = text(
-    f"UPDATE imports SET {CARRY_CODES}, status = CASE phase WHEN 'check' THEN 'checking' ELSE 'running' END, "  # noqa: S608
-    "generation = generation + 1, chunks_left = 0, started_at = NOW(6), finished_at = NULL WHERE id IN :ids"
-).bindparams(bindparam("ids", expanding=True))
-# As a retry does: the result is that of a state that ends.
-_REOPEN_CHECKS = text(
-    "UPDATE import_checks SET finished_at = NULL, report_written = 0 WHERE import_id IN :ids"
-).bindparams(bindparam("ids", expanding=True))
 
 
 def reopen_images(transaction: Session, import_id: int, generation: int) -> None:
@@ -55,18 +38,8 @@ def reopen_images(transaction: Session, import_id: int, generation: int) -> None
     take a request; the caller must then roll back.
     """
     stale = _find_stale(transaction, import_id, generation)
-    if not stale:
-        return
-    transaction.execute(_REOPEN, {"ids": [row.id for row in stale]})
-    checks = [row.id for row in stale if row.phase == ImportPhase.CHECK]
-    if checks:
-        transaction.execute(_REOPEN_CHECKS, {"ids": checks})
-    for row in stale:
-        append_events(transaction, [import_retried(row.id, row.tenant_id, row.generation + 1, 0)])
-        summary = {"generation": row.generation + 1, "chunks": 0}
-        record_own_act(transaction, row.tenant_id, Act(ActKind.IMPORT_RETRIED, row.id, row.case_id, summary))
-        request = CompletionMessage(row.id, row.generation + 1)
-        send_messages(settings().import_completions_queue_url, [request], tenant_id=row.tenant_id)
+    if stale:
+        reopen(transaction, stale)
 
 
 def _find_stale(transaction: Session, import_id: int, generation: int) -> Sequence[Any]:

@@ -2,21 +2,20 @@
 
 An image load file is compared with the data file that its import comes after. One that comes after none, such as the
 error file of another one, is compared with all data files of its volume that were imported, the newest first; one that
-runs has it compared again when it ends (`reopening`). Image load files that were imported before it for the same data
-file take part: their pages are not missing.
+runs has it compared again when it ends (`reopening`). Image load files of which every chunk was imported for the same
+data file take part: their pages are not missing. Of several of a volume, each is compared when all have ended.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.statuses import ImportKind
 from shell.db.session import session
+from shell.imports.state.compared_imports import Source
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
@@ -33,20 +32,13 @@ _OF_VOLUME = text(
 )
 _BESIDE = text(
     "SELECT id, generation, kind FROM imports WHERE after_import_id = :after AND tenant_id = :tenant_id "  # noqa: S608
-    f"AND case_id = :case_id AND kind = 'images' AND phase = :phase AND id <> :import_id AND {_ENDED} ORDER BY id"
+    "AND case_id = :case_id AND kind = 'images' AND phase = :phase AND id <> :import_id "
+    f"AND ({_ENDED} OR (status IN ('checking', 'running') AND chunks_left = 0)) ORDER BY id"
 )
 _CHUNKS = text(
     "SELECT chunk_no FROM import_chunk_files WHERE import_id = :import_id AND pages IS NOT NULL ORDER BY chunk_no"
 )
 _PAGES = text("SELECT pages FROM import_chunk_files WHERE import_id = :import_id AND chunk_no = :chunk_no")
-
-
-class Source(NamedTuple):
-    """An import that takes part, in a generation."""
-
-    import_id: int
-    generation: int
-    kind: str
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -111,13 +103,3 @@ def _read_chunk(import_id: int, chunk_no: int) -> bytes | None:
     with session() as reading:
         raw = reading.execute(_PAGES, {"import_id": import_id, "chunk_no": chunk_no}).scalar_one_or_none()
     return None if raw is None else bytes(raw)
-
-
-def write_sources(sources: Sequence[Source]) -> str:
-    """Return the imports as JSON text for `read_sources`."""
-    return json.dumps(sources)
-
-
-def read_sources(stored: str | None) -> list[Source]:
-    """Return the imports that `write_sources` wrote; none before a reconciliation has ended."""
-    return [Source(*each) for each in json.loads(stored or "[]")]

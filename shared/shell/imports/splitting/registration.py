@@ -27,7 +27,7 @@ from shell.db.session import session
 from shell.deadline import build_deadline_check
 from shell.exhibits.case_locks import find_undo
 from shell.imports.state.codes import count_file
-from shell.imports.state.dependents import block_dependents
+from shell.imports.state.dependents import block_dependents, lock_before
 from shell.imports.state.findings import begin_check
 from shell.imports.state.progress import CHUNKS, WarningRow
 from shell.outbox.writer import append_events
@@ -210,6 +210,7 @@ def give_up_split(import_id: int, generation: int, checkpoint: str | None) -> bo
 
 
 def _fail(transaction: Session, statement: TextClause, values: dict[str, Any]) -> bool:
+    lock_before(transaction, values["import_id"])
     if count_changed_rows(transaction.execute(statement, values)) != 1:
         return False
     import_record = transaction.get_one(Imports, values["import_id"])

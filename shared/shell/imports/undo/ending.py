@@ -12,6 +12,7 @@ from core.events import import_undone
 from core.statuses import UNDONE_STATUSES, UndoStatus
 from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
+from shell.imports.state.dependents import go_on_beside, lock_before
 from shell.imports.state.unused_names import delete_unused, find_unused, find_window
 from shell.imports.undo.run import lock_undo
 from shell.observability import logger
@@ -92,6 +93,7 @@ def _finish(import_id: int, undo_no: int, failed_generation: int | None = None) 
     `failed_generation` ends an undo whose parts could not be begun or ended, unless it was retried since.
     """
     with session() as transaction:
+        lock_before(transaction, import_id)
         undo = lock_undo(transaction, import_id, undo_no)
         if undo is None or undo.finished_at is not None or failed_generation not in (None, undo.generation):
             return False
@@ -106,6 +108,8 @@ def _finish(import_id: int, undo_no: int, failed_generation: int | None = None) 
         undo.finished_at = transaction.execute(text("SELECT NOW(6)")).scalar_one()
         if not undo.dry_run:
             import_record.status = undo.status
+            transaction.flush()
+            go_on_beside(transaction, import_id)
         summary = {"undoNo": undo_no, "status": undo.status, "dryRun": bool(undo.dry_run), **counts}
         act = Act(ActKind.UNDO_ENDED, import_id, import_record.case_id, summary)
         record_own_act(transaction, import_record.tenant_id, act)
