@@ -9,7 +9,7 @@ from alembic import op
 from sqlalchemy import inspect
 
 revision = "0035"
-down_revision = "0032"
+down_revision = "0034"
 
 TABLE = """
     CREATE TABLE IF NOT EXISTS users (

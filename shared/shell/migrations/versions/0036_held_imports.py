@@ -12,7 +12,7 @@ from alembic import op
 from sqlalchemy import inspect
 
 revision = "0036"
-down_revision = "0032"
+down_revision = "0035"
 
 # INSTANT, as in 0023.
 COLUMNS = (

@@ -10,7 +10,7 @@ from alembic import op
 from sqlalchemy import inspect
 
 revision = "0037"
-down_revision = "0032"
+down_revision = "0036"
 
 TABLE = """
     CREATE TABLE IF NOT EXISTS import_corrections (

@@ -11,7 +11,7 @@ from alembic import op
 from sqlalchemy import inspect
 
 revision = "0038"
-down_revision = "0032"
+down_revision = "0037"
 
 TABLE = """
     CREATE TABLE IF NOT EXISTS import_codes (

@@ -10,7 +10,7 @@ from alembic import op
 from sqlalchemy import inspect
 
 revision = "0040"
-down_revision = "0032"
+down_revision = "0038"
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS activities (
