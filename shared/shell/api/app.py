@@ -15,7 +15,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Pat
 
 from core.contracts.common import MAX_BATCH, MAX_ID
 from core.contracts.exhibit_queries import ExhibitQuery
-from core.contracts.pages import ListQuery, NewestFirst, PageQuery
+from core.contracts.pages import ListQuery, NewestFirst, OneCaseQuery, PageQuery
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
     ActivityQuery,
@@ -102,6 +102,7 @@ VolumeFilter = Annotated[VolumeQuery, Query()]
 PreviewOptions = Annotated[PreviewQuery, Query()]
 PreviewId = Annotated[str, Path(pattern=PATTERN, description="The id, as POST /previews returned it.")]
 UploadPath = Annotated[UploadQuery, Query()]
+CaseFilter = Annotated[OneCaseQuery, Query()]
 CasesFilter = Annotated[CasesQuery, Query()]
 SimilarFilter = Annotated[SimilarQuery, Query()]
 CustodiansFilter = Annotated[CustodiansQuery, Query()]

@@ -57,8 +57,8 @@ def list_imports(caller: Caller, query: ImportQuery) -> ImportPage:
     window = open_window(query, (int,))
     with session() as reading:
         case_id = find_chosen_case(reading, caller, query)
-        possible = {"case_id": case_id, "status": query.status and query.status.value}
-        possible["ids"] = query.ids and query.ids.split(",")
+        ids = None if query.ids is None else query.ids.split(",")
+        possible = {"case_id": case_id, "status": query.status and query.status.value, "ids": ids}
         given = {name: value for name, value in possible.items() if value is not None}
         values = {"tenant_id": caller.tenant_id, **given, **wall_values(caller)}
         source = " ".join((SOURCE, *(_FILTERS[name] for name in given)))
