@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from core.contracts.exhibits import Exhibit, ExhibitChange
+from core.contracts.pages import NewestFirst
 from core.errors import InvalidInputError, NotFoundError
 from core.exhibit_history import Action
 from shell.exhibits.commands import add_custodians, patch_exhibit, remove_custodians
@@ -34,7 +35,7 @@ def test_properties_are_added_changed_and_removed(world: World) -> None:
     found = patched(exhibit, 1, properties={"To": "carl", "Mood": None, "Absent": None, "Author": "\u00e5sa"})
     assert list(found.properties.items()) == [("From", "ann"), ("To", "carl"), ("Author", "\u00e5sa")]
     assert found == get_exhibit(CALLER, exhibit)
-    [entry, _] = list_changes(CALLER, exhibit, 10, None).items
+    [entry, _] = list_changes(CALLER, exhibit, NewestFirst(limit=10)).items
     assert (entry.version, entry.action) == (2, Action.EDITED)
     assert entry.properties == {
         "To": {"old": "bob", "new": "carl"},
@@ -83,7 +84,7 @@ def test_custodians_are_removed_by_name(cases: Cases) -> None:
     done(add_custodians, CALLER, exhibit, ["Ann", "Åsa Lind", "Bob"])
     left = done(remove_custodians, CALLER, exhibit, ["asa lind", "ANN", "Unknown"])
     assert [each.name for each in left.custodians] == ["Bob"]
-    entry = list_changes(CALLER, exhibit, 10, None).items[0]
+    entry = list_changes(CALLER, exhibit, NewestFirst(limit=10)).items[0]
     assert (entry.version, entry.action, entry.user_id) == (3, Action.EDITED, CALLER.user_id)
     assert entry.custodians == {name: {"old": True, "new": False} for name in ("Ann", "Åsa Lind")}
     assert cases.database.scalar("SELECT COUNT(*) FROM custodians") == 3, "they stay custodians of the case"
