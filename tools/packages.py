@@ -78,7 +78,7 @@ shell.api: shell.outbox core.contracts UTILS
 shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.outbox.relay shell.volumes.deletion UTILS
 functions: shell.api shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox shell.maintenance
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
-  shell.imports.images shell.exhibits shell.custody shell.productions shell.volumes core.contracts
+  shell.imports.images shell.exhibits shell.exhibit_files shell.custody shell.productions shell.volumes core.contracts
 local.errors:
 local.time_scale:
 local.private_files:
