@@ -85,7 +85,8 @@ shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.impo
 functions: shell.api shell.api.routes shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox
   shell.maintenance shell.imports.corrections
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
-  shell.imports.images shell.activities shell.exhibits shell.custody shell.productions shell.volumes core.contracts
+  shell.imports.images shell.activities shell.exhibits shell.exhibit_files shell.custody shell.productions shell.volumes
+  core.contracts
 local.errors:
 local.time_scale:
 local.private_files:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import requests
+
+from shell.aws import clients
 from tests.artifact.event_sender import Sender, event_of, logical_id
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.runs import ask, objects_of, put_documents, status_of
+from tests.support.volumes.stored_files import page_set, volume, volume_file
 
 PRODUCE = "ProduceFunction"
 REQUESTS = "SELECT COUNT(*) FROM outbox_events WHERE event_type = 'production.requested'"
@@ -24,18 +28,36 @@ def exhibits_api(sender: Sender) -> None:
 
 
 def custodians_api(sender: Sender) -> None:
-    """The custodian is one of the case."""
+    """The custodian is one of the case; a text is read; files are got by the URLs that are signed for them."""
     case = get_or_create_case(sender.world, "Smith v. Jones", "acme")
     assert sender.send("custodians_api")["statusCode"] in (200, 201)
     assert sender.world.query("SELECT case_id, name FROM custodians") == [(case, "Evidence room 2")]
     sender.world.run(b"Control Number,OCR1\r\nA-1,a text\r\n", case="Acme")
     sender.world.query("UPDATE cases SET tenant_id = 'acme' WHERE name = 'Acme'")
     [(exhibit_id,)] = sender.world.query("SELECT id FROM exhibits")
-    event = sender.event("custodians_api", rawPath=f"/exhibits/{exhibit_id}/text", body=None)
+    assert "a text" in _get_of_exhibit(sender, exhibit_id, "text")["text"]
+    _put_files_of(sender, exhibit_id)
+    urls = [each["url"] for each in _get_of_exhibit(sender, exhibit_id, "files")["items"] if each["url"]]
+    assert [requests.get(each, timeout=20).content for each in urls] == [b"loose", b"of a volume"]
+
+
+def _get_of_exhibit(sender: Sender, exhibit_id: int, what: str) -> Any:
+    event = sender.event("custodians_api", rawPath=f"/exhibits/{exhibit_id}/{what}", body=None)
     event["requestContext"]["http"] |= {"method": "GET", "path": event["rawPath"]}
     answer = sender.stack.invoke(logical_id("custodians_api"), event)
     assert answer["statusCode"] == 200, answer
-    assert "a text" in answer["body"]
+    return json.loads(answer["body"])
+
+
+def _put_files_of(sender: Sender, exhibit_id: int) -> None:
+    """A native without a volume, and a page of one."""
+    clients.s3().put_object(Bucket=sender.world.bucket, Key="files/acme/Acme/1.msg", Body=b"loose")
+    sender.world.query("UPDATE exhibits SET native_path = '1.msg' WHERE id = :e", e=exhibit_id)
+    made = volume(sender.world, "Acme files")
+    page_set(sender.world, exhibit_id, [(volume_file(sender.world, made, "I/1.tif", b"of a volume"), 0)], made)
+    sender.world.query(
+        "UPDATE volumes SET tenant_id = 'acme', case_id = (SELECT case_id FROM exhibits WHERE id = :e)", e=exhibit_id
+    )
 
 
 def cases_api(sender: Sender) -> None:

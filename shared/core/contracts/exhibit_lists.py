@@ -39,7 +39,8 @@ class ExhibitPage(ResponseModel):
     next: NextCursor
     prev: str | None = Field(
         default=None,
-        description="The cursor of the page before; send it as `before`. null on the first page.",
+        description="The cursor of the page before; send it as `before`. null on the first page. With "
+        "`from` and filters, that page may be empty.",
     )
     total: int | None = Field(
         default=None, description="How many exhibits match the filters, on all pages; null unless `count` is true."

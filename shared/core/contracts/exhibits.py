@@ -71,7 +71,7 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT), Afte
 DocumentNumber = Annotated[
     str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_reject_nul)
 ]
-PropertyName = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_text)]
+PropertyKey = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_text)]
 PropertyText = Annotated[str, AfterValidator(_require_text)]
 # Not an RFC 3339 date-time, which has an offset: the date of a document has none, and is stored as it is.
 _JSON_SCHEMA = WithJsonSchema(
@@ -224,7 +224,7 @@ class ExhibitChange(RequestModel):
     date_modified: DocumentDateInput | None = None
     native_path: Text | None = None
     text_path: Text | None = None
-    properties: dict[PropertyName, PropertyText | None] = Field(
+    properties: dict[PropertyKey, PropertyText | None] = Field(
         default_factory=dict,
         max_length=MAX_COLUMNS,
         description="Properties to add or change; null removes one. The others stay.",

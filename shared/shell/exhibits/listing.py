@@ -70,9 +70,10 @@ def _read_page(reading: Session, matches: Matches, query: ExhibitQuery, start: S
 def _find_neighbours(
     reading: Session, matches: Matches, query: ExhibitQuery, start: Start, keys: list[MatchKey]
 ) -> tuple[str | None, str | None]:
-    """Return the cursors `next` and `prev`. The page that a cursor came from is there; before `from` it is looked up.
+    """Return the cursors `next` and `prev`.
 
-    The extra key shows that more follow in the direction of reading.
+    The extra key shows that more follow in the direction of reading, and a cursor that the page which it came from is
+    there. Before `from` are all exhibits of the case that have such keys: to find a match among them may take long.
     """
     page, has_more = keys[: query.limit], len(keys) > query.limit
     onward = encode_cursor(page[-1].control_number) if has_more else None
@@ -81,7 +82,7 @@ def _find_neighbours(
         return back, onward
     if query.first is not None:
         key = page[0].control_number if page else query.first
-        before = read_keys(reading, matches, Start(key, not start.is_descending), 1)
+        before = read_keys(reading, Matches(matches.case_id), Start(key, not start.is_descending), 1)
         back = encode_cursor(key) if before else None
     return onward, back
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, and_, select
 from sqlalchemy.orm import Session, aliased
 
-from shell.exhibits.leads import Lead, build_count
-from shell.exhibits.matches import FEW, Matches
+from shell.exhibits.leads import NARROW, Lead, build_count
+from shell.exhibits.matches import Matches
 from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import force_index
 
@@ -39,7 +39,7 @@ class MatchKey(NamedTuple):
 
 def read_keys(reading: Session, matches: Matches, start: Start, most: int) -> list[MatchKey]:
     """Return the keys of the first `most` matches from the start."""
-    if matches.lead is not None and matches.lead.size > FEW:
+    if matches.lead is not None and matches.lead.grade == NARROW:
         end = _find_end(reading, matches.case_id, start)
         keys = _read(reading, matches, None, start, most, end)
         if len(keys) == most or end is None:
@@ -92,7 +92,5 @@ def _select(matches: Matches, lead: Lead | None) -> Select[Any]:
 
 def count_matches(reading: Session, matches: Matches) -> int:
     """Return the number of matches, at most MAX_SEARCHED + 1."""
-    lead = matches.lead
-    if lead is not None and lead.is_exact and matches.filters == 1:
-        return lead.size
-    return int(reading.execute(select(build_count(_select(matches, lead)))).scalar_one())
+    statement = matches.exact.parts[0] if matches.exact else _select(matches, matches.lead)
+    return int(reading.execute(select(build_count(statement))).scalar_one())

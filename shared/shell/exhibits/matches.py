@@ -18,9 +18,12 @@ from core.exhibit_fields import FILTERED_TEXTS
 from shell.exhibits import search
 from shell.exhibits.filters import build_exhibit_filters
 from shell.exhibits.leads import (
+    BROAD,
+    NARROW,
     Lead,
     Link,
-    count_leads,
+    exclude_tag,
+    grade_leads,
     is_long,
     lead_by_bates_range,
     lead_by_ids,
@@ -30,11 +33,8 @@ from shell.exhibits.leads import (
 )
 from shell.families.members import list_attachments, list_family
 from shell.tables.custodians_tags import Custodians, Tags
-from shell.tables.exhibits import Exhibits
-from shell.tables.history import ExhibitChanges
 from shell.tables.imports import Imports
 from shell.tables.links import CustodianExhibits, Taggings
-from shell.utils.db_helpers import force_index, is_in
 from shell.utils.key_validation import is_storable
 from shell.utils.named_rows import find_named
 
@@ -43,14 +43,13 @@ _SEARCHED = (
     *("date_from", "date_to", "bates_from", "bates_to", "has_native", "has_text", "has_images"),
     *("import_id", "changed_by_import", *(field.name for field in FILTERED_TEXTS)),
 )
-# So few exhibits are sorted as fast as a page is found in the order of the index.
-FEW = 2_000
 
 
 class Matches(NamedTuple):
     """The exhibits of a case that match all filters: they meet the conditions, have the links, and are in the lead.
 
-    `filters` is the number of filters.
+    `filters` is the number of filters. `exact` is the lead that has the matches and nothing else, also if these are too
+    many to lead.
     """
 
     case_id: int
@@ -58,6 +57,7 @@ class Matches(NamedTuple):
     links: tuple[Link, ...] = ()
     lead: Lead | None = None
     filters: int = 0
+    exact: Lead | None = None
 
 
 class _NoMatchError(Exception):
@@ -75,16 +75,18 @@ def find_matches(reading: Session, case_id: int, query: ExhibitQuery) -> Matches
     except _NoMatchError:
         return None
     without = _find_without(reading, case_id, query)
-    counted = count_leads(reading, [*known, *without])
-    excluded = [each for each in counted if each.is_excluded]
-    lead = _choose_lead(reading, case_id, query, [each for each in counted if not each.is_excluded], excluded)
+    graded = grade_leads(reading, [*known, *without])
+    excluded = [each for each in graded if each.is_excluded]
+    lead = _choose_lead(reading, case_id, query, [each for each in graded if not each.is_excluded], excluded)
     conditions = (
         *build_exhibit_filters(case_id, None, None, query.control_number),
         *search.build_search_conditions(case_id, query),
-        *_build_conditions(query, without, known),
+        *_build_conditions([*known, *without], lead),
     )
     links = tuple(each.link for each in named if each.link)
-    return Matches(case_id, conditions, links, lead, len(list(query.list_filters())))
+    filters = len(list(query.list_filters()))
+    exact = known[0] if filters == 1 and known and known[0].is_exact and len(known) == 1 else None
+    return Matches(case_id, conditions, links, lead, filters, exact)
 
 
 def _find_links(reading: Session, case_id: int, query: ExhibitQuery) -> list[Lead]:
@@ -129,31 +131,14 @@ def _find_without(reading: Session, case_id: int, query: ExhibitQuery) -> list[L
     if name is None or not is_storable(name, "tags", "name"):
         return []
     found = find_named(reading, case_id, {Tags: [name]})[Tags]
-    return [
-        lead_by_link(Link(Taggings, row.id), f"have the tag {name!r}")._replace(is_excluded=True)
-        for row in found.values()
-    ]
+    return [exclude_tag(row.id, f"have the tag {name!r}") for row in found.values()]
 
 
-def _build_conditions(
-    query: ExhibitQuery, without: Sequence[Lead], known: Sequence[Lead]
-) -> Iterator[ColumnElement[bool]]:
-    """Yield the conditions of filters that have an index, for the case that another one leads."""
-    if query.import_id is not None:
-        yield Exhibits.import_id == query.import_id
-    if query.changed_by_import is not None:
-        change = ExhibitChanges
-        own = select(change.exhibit_id).where(change.exhibit_id == Exhibits.id, change.line_no.is_not(None))
-        own = own.where(change.import_id == query.changed_by_import).correlate(Exhibits)
-        yield force_index(own, change, "PRIMARY").exists()
-    for lead in known:
-        if lead.ids:
-            yield is_in(Exhibits.id, lead.ids)
-    for lead in without:
-        if lead.link:
-            tagged = select(Taggings.exhibit_id).where(Taggings.exhibit_id == Exhibits.id)
-            tagged = tagged.where(Taggings.tag_id == lead.link.name_id).correlate(Exhibits)
-            yield ~force_index(tagged, Taggings, "PRIMARY").exists()
+def _build_conditions(known: Sequence[Lead], lead: Lead | None) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of the leads besides the one that is used."""
+    for each in known:
+        if each.condition is not None and (lead is None or each.description != lead.description):
+            yield each.condition
 
 
 def _choose_lead(
@@ -163,20 +148,20 @@ def _choose_lead(
 
     A control number needs none. Without conditions that no index decides, neither is one needed.
     """
-    few = [each for each in known if each.size <= min(FEW, search.MAX_SEARCHED)]
+    few = [each for each in known if each.grade < NARROW]
     if query.control_number is not None or few:
         return few[0] if few and query.control_number is None else None
     is_searched = any(map(_is_broad, without)) or any(getattr(query, name) is not None for name in _SEARCHED)
     if is_searched and is_long(reading, case_id):
         ranges = lead_by_bates_range(case_id, query.bates_from, query.bates_to)
-        known = sorted([*known, *count_leads(reading, [ranges] if ranges else [])], key=lambda each: each.size)
+        known = sorted([*known, *grade_leads(reading, [ranges] if ranges else [])], key=lambda each: each.grade)
         if not known or _is_broad(known[0]):
             raise FilterTooBroadError(_describe_refusal([*known, *without]))
     return known[0] if known and not _is_broad(known[0]) else None
 
 
 def _is_broad(lead: Lead) -> bool:
-    return lead.size > search.MAX_SEARCHED
+    return lead.grade == BROAD
 
 
 def _describe_refusal(leads: Sequence[Lead]) -> str:
