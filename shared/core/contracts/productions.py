@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -17,7 +17,7 @@ from core.contracts.common import (
     UtcTimestamp,
     with_fields,
 )
-from core.contracts.queries import check_ranges, list_exhibit_filters
+from core.contracts.queries import ExhibitQuery, check_ranges
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file.field_mapping import find_field, is_last_choice
 from core.load_file.header_names import FAMILY_PROPERTIES, TIME_FIELDS, normalise_name
@@ -29,6 +29,18 @@ from core.statuses import DocumentStatus, ProductionStatus
 MAX_EXHIBITS_BY_ID, MAX_PROPERTIES = 10_000, 200
 VOLUME = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$"
 _RESERVED = frozenset(map(normalise_name, HEADER))
+
+
+# Fields of the list's query that choose a page of it or what a page shows, and not which exhibits match.
+_NOT_FILTERS = frozenset(
+    {"case", "case_id", "limit", "after", "before", "start", "order", "sort", "count", "include", "from_number"}
+)
+
+
+def _list_filters() -> dict[str, tuple[Any, Any]]:
+    """Return the filters of the list of exhibits, by name, as fields of another model: each a type and a default."""
+    fields = {name: field for name, field in ExhibitQuery.model_fields.items() if name not in _NOT_FILTERS}
+    return {name: (field.rebuild_annotation(), field) for name, field in fields.items()}
 
 
 def _require_property(name: str) -> str:
@@ -46,7 +58,7 @@ def _require_property(name: str) -> str:
 PropertyName = Annotated[Name, AfterValidator(_require_property)]
 
 
-@with_fields(list_exhibit_filters())
+@with_fields(_list_filters())
 class ExhibitSelection(RequestModel):
     """A selection of a case's exhibits by the filters of `GET /exhibits`.
 

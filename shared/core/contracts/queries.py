@@ -229,18 +229,6 @@ def check_ranges(query: Any) -> None:
             raise ValueError("batesTo must have the prefix of batesFrom and not be below it")
 
 
-# Fields of the list's query that choose a page of it or what a page shows, and not which exhibits match.
-NOT_FILTERS = frozenset(
-    {"case", "case_id", "limit", "after", "before", "start", "order", "sort", "count", "include", "from_number"}
-)
-
-
-def list_exhibit_filters() -> dict[str, tuple[Any, Any]]:
-    """Return the filters of the list of exhibits, by name, as fields of another model: each a type and a default."""
-    fields = {name: field for name, field in ExhibitQuery.model_fields.items() if name not in NOT_FILTERS}
-    return {name: (field.rebuild_annotation(), field) for name, field in fields.items()}
-
-
 class ProductionQuery(PageQuery):
     """The filters of the list of productions."""
 
