@@ -31,11 +31,14 @@ def lists_of(tenant: Tenant, device: int) -> dict[str, dict[str, Any]]:
         "GET /custody-periods": of_device,
         "GET /custody-changes": of_device,
         "GET /activities": {},
-        "GET /devices": {},
+        "GET /devices": {"query:search": str(tenant.device)},
         "GET /bates-prefixes": {"query:case": tenant.case},
         "GET /volumes": {},
         "GET /volumes/{volumeId}/files": {"path:volumeId": tenant.ids["volume"], "query:limit": 1 + tenant.more},
         "GET /productions": {},
         "GET /productions/{productionId}/documents": {"path:productionId": tenant.ids["confirmed"]},
-        "GET /productions/{productionId}/files": {"path:productionId": tenant.ids["confirmed"]},
+        "GET /productions/{productionId}/files": {
+            "path:productionId": tenant.ids["confirmed"],
+            "query:limit": 1 + tenant.more,
+        },
     }

@@ -28,7 +28,7 @@ _FILTERED = (
     "UPDATE exhibits AS e JOIN cases AS c ON c.id = e.case_id SET e.document_date = '2020-01-01', "
     "e.confidentiality = :mark WHERE c.tenant_id = :tenant AND e.control_number = 'S-0001'"
 )
-_UNUSED_PREFIX = "INSERT INTO bates_sequences (case_id, prefix, digits, next_number) VALUES (:case, 'ZQ-EMPTY-', 4, 1)"
+_UNUSED_PREFIX = "INSERT INTO bates_sequences (case_id, prefix, digits, next_number) VALUES (:case, :prefix, 4, 1)"
 
 
 @dataclass
@@ -107,6 +107,7 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     _try_undo(world, tenant)
     _set_pages(world, tenant)
     _hold(tenant)
+    done(tenant, "PUT /devices/{deviceId}", {"path:deviceId": tenant.device * 10, "body:label": f"{tenant.mark} disk"})
     _keep_profiles(tenant)
     _put_into_states(world, tenant)
     for route, values in lists_of(tenant, SHARED_DEVICE).items():
@@ -247,7 +248,7 @@ def _put_into_states(world: World, tenant: Tenant) -> None:
         tenant.ids[state] = done(tenant, "POST /productions", {**said, **numbering})["id"]
         if change:
             world.query(f"UPDATE productions SET {change} WHERE id = :id", id=tenant.ids[state])
-    world.query(_UNUSED_PREFIX, case=tenant.ids["case"])
+    world.query(_UNUSED_PREFIX, case=tenant.ids["case"], prefix=f"A-{tenant.mark}-")
     for route, known in places().items():
         if "header:Idempotency-Key" in known:
             _use_key(world, tenant, route)

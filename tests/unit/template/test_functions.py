@@ -20,7 +20,16 @@ from tools.environment_sizes import LIMIT, measure
 NOT_OURS = "POWERTOOLS_"
 NEVER_DEPLOYED = {"DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-SERVED = ("Imports", "ImportChecks", "Profiles", "Exhibits", "Custodians", "Custody", "Productions", "Volumes")
+SERVED: tuple[str, ...] = (
+    "Imports",
+    "ImportChecks",
+    "Profiles",
+    "Exhibits",
+    "Custodians",
+    "Custody",
+    "Productions",
+    "Volumes",
+)
 SERVED += ("Activities", "ProductionFiles")
 API = {f"{name}ApiFunction" for name in SERVED}
 
