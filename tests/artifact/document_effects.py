@@ -96,6 +96,36 @@ def custody_api(sender: Sender) -> None:
     assert sorted(map(tuple, found)) == [(100, 210), (101, 480)]
 
 
+def activities_api(sender: Sender) -> None:
+    """The device has its label, and the list says who gave it."""
+    assert sender.send("activities_api")["statusCode"] == 200
+    assert sender.world.query("SELECT number, label FROM devices") == [(100, "Ada's laptop")]
+    event = sender.event("activities_api", rawPath="/activities", body=None)
+    event["requestContext"]["http"] |= {"method": "GET", "path": event["rawPath"]}
+    answer = sender.stack.invoke(logical_id("activities_api"), event)
+    assert answer["statusCode"] == 200, answer
+    assert "device.labelled" in answer["body"]
+
+
+def production_files_api(sender: Sender) -> None:
+    """The files of the volume are listed from its manifest, which is in the bucket."""
+    put_documents(sender.world, ["A"])
+    production = ask()
+    sender.world.query(
+        "UPDATE productions SET tenant_id = 'acme', status = 'confirmed', manifest_sha256 = REPEAT('m', 32)"
+    )
+    lines = "Path,Size,SHA-256", f"NATIVES/0001/ACME0000001.docx,1,{'0' * 64}", f"DATA/VOL001.dat,1,{'0' * 64}", ""
+    key = f"productions/{production}/VOL001/MANIFEST.csv"
+    clients.s3().put_object(Bucket=sender.world.bucket, Key=key, Body="\r\n".join(lines).encode())
+    event = sender.event("production_files_api", rawPath=f"/productions/{production}/files")
+    event["requestContext"]["http"]["path"] = event["rawPath"]
+    answer = sender.stack.invoke(logical_id("production_files_api"), event)
+    assert answer["statusCode"] == 200, answer
+    assert [each["path"] for each in json.loads(answer["body"])["items"]] == [
+        *("MANIFEST.csv", "MANIFEST.sha256", "DATA/VOL001.dat", "NATIVES/0001/ACME0000001.docx"),
+    ]
+
+
 def productions_api(sender: Sender) -> None:
     """The production is requested, in the table and on its way to the topic."""
     [exhibit] = put_exhibits(sender.world, get_or_create_case(sender.world, "Doe v. Acme", "acme"), ["A"])

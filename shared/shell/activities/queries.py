@@ -42,9 +42,8 @@ def list_activities(caller: Caller, query: ActivityQuery) -> ActivityPage:
 
 
 def _select(caller: Caller, query: ActivityQuery) -> Select[Any]:
-    statement: Select[Any] = select(Activities, Cases.name.label("case")).where(
-        Activities.tenant_id == caller.tenant_id
-    )
+    columns: tuple[Any, ...] = (Activities, Cases.name.label("case"))
+    statement = select(*columns).where(Activities.tenant_id == caller.tenant_id)
     # An outer join keeps what belongs to the whole tenant, unless the wall removes it.
     statement = statement.outerjoin(Cases, Cases.id == Activities.case_id).where(*build_wall(caller))
     return force_index(statement, Activities, _choose_index(query))

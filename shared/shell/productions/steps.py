@@ -223,15 +223,15 @@ def notify(context: SagaContext) -> SagaContext:
     }
     if not publish_sns_message(message):
         raise TopicUnavailableError()
-    _append_for_bus(message)
+    _append_for_bus(production.id, "production.available", message)
     wake_relay()
     return {}
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _append_for_bus(message: dict[str, Any]) -> None:
+def _append_for_bus(production_id: int, event_type: str, body: dict[str, Any]) -> None:
     with session() as transaction:
-        append_for_bus(transaction, ("production", str(message["productionId"])), message["eventType"], message)
+        append_for_bus(transaction, ("production", str(production_id)), event_type, body)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

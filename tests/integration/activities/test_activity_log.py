@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import make_url, text
 
+from shell import activity_log
 from shell.api import mutations
 from shell.exhibits import case_list
 from shell.imports.upload_expiry import expire_uploads
@@ -66,7 +67,7 @@ def test_a_commit_whose_answer_is_lost_has_one_activity(world: World, loss: Loss
 
 
 def test_a_retried_transaction_has_one_activity(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    failures, check = [1], mutations.require_recorded
+    failures, check = [1], activity_log.require_recorded
 
     def fail_once(transaction: Any) -> None:
         check(transaction)

@@ -13,7 +13,7 @@ from core.errors import CancelledError
 from core.pagination import encode_cursor
 from core.productions.step_names import StepName
 from shell.aws import clients
-from shell.productions import steps
+from shell.productions import steps, volume_files
 from shell.productions.queries import get_production
 from shell.productions.state import touch_active_production
 from tests.support.api.client import Client, Reply
@@ -117,7 +117,7 @@ def progress(production_id: int) -> dict[str, tuple[int | None, int | None]]:
 def test_a_step_says_how_many_documents_it_has_copied(
     world: World, small_parts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, seen, copy = ask(), list[Any](), steps.copy_files
+    made, seen, copy = ask(), list[Any](), volume_files.copy_files
 
     def look_and_copy(*given: Any) -> bytes:
         seen.append(progress(made)["copy"])

@@ -21,7 +21,7 @@ EVERYTHING = "everything"
 CONTENT = {f"body:{name}" for name in (*OF_EXHIBITS, "note", "properties")}
 # Made for one answer alone: clocks, secrets, and what signs a URL.
 _FRESH = re.compile(r"(At|uploadId)$")
-_SIGNATURE = re.compile(r"\?X-Amz-[^\"]*")
+_SIGNATURE = re.compile(r"\?(?:X-Amz|response)-[^\"]*")
 
 
 class Check(NamedTuple):

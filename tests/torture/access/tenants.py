@@ -19,9 +19,16 @@ from tests.support.application.driver import World, call, request_messages, take
 from tests.support.productions.runs import execute
 from tests.torture.access.calls import ApiRequest, ApiResponse, put, send_as
 from tests.torture.access.openapi_places import places
+from tests.torture.access.paged_lists import lists_of
 
 SHARED_CASE, SHARED_DEVICE, SHARED_PREFIX, SHARED_VOLUME = "Smith v. Jones", 100, "SMITH", "VOL001"
 SHARED_TAG, SHARED_HOLDER, SHARED_PROFILE = "Hot", "Ada", "Standard"
+
+_FILTERED = (
+    "UPDATE exhibits AS e JOIN cases AS c ON c.id = e.case_id SET e.document_date = '2020-01-01', "
+    "e.confidentiality = :mark WHERE c.tenant_id = :tenant AND e.control_number = 'S-0001'"
+)
+_UNUSED_PREFIX = "INSERT INTO bates_sequences (case_id, prefix, digits, next_number) VALUES (:case, :prefix, 4, 1)"
 
 
 @dataclass
@@ -73,12 +80,7 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     """Make everything, by the API but for what no request makes: a stuck production, answers under keys."""
     for case in (SHARED_CASE, tenant.case):
         tenant.ids[f"loaded in {case}"] = load(world, tenant, case)
-        world.query(
-            "UPDATE exhibits AS e JOIN cases AS c ON c.id = e.case_id SET e.document_date = '2020-01-01', "
-            "e.confidentiality = :mark WHERE c.tenant_id = :tenant AND e.control_number = 'S-0001'",
-            mark=tenant.mark,
-            tenant=tenant.name,
-        )
+        world.query(_FILTERED, mark=tenant.mark, tenant=tenant.name)
         listed = done(tenant, "GET /exhibits", {"query:case": case})["items"]
         tenant.ids["exhibits"] = [each["id"] for each in listed]
         numbering = {"query": {}, "prefix": SHARED_PREFIX, "digits": tenant.digits, "startAt": tenant.year * 10}
@@ -99,50 +101,13 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     _try_undo(world, tenant)
     _set_pages(world, tenant)
     _hold(tenant)
+    done(tenant, "PUT /devices/{deviceId}", {"path:deviceId": tenant.device * 10, "body:label": f"{tenant.mark} disk"})
     _keep_profiles(tenant)
     _put_into_states(world, tenant)
-    for route, values in lists_of(tenant).items():
+    for route, values in lists_of(tenant, SHARED_DEVICE).items():
         tenant.cursors[route] = done(tenant, route, {"query:limit": 1, **values})["next"]
         assert tenant.cursors[route], f"{route} has no second page"
     return tenant
-
-
-def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
-    """Every list that comes in pages, and what it is of; the first page of a case is of what both tenants have."""
-    loaded = {"path:importId": tenant.ids["loaded"]}
-    of_case = {"query:case": tenant.case, "query:limit": 2}
-    of_device = {"query:deviceId": SHARED_DEVICE}
-    return {
-        "GET /cases": {"query:prefix": tenant.mark},
-        "GET /imports": {},
-        "GET /profiles": {},
-        "GET /imports/{importId}/rejections": loaded,
-        "GET /imports/{importId}/rejected-rows": loaded,
-        "GET /imports/{importId}/warnings": loaded,
-        "GET /imports/{importId}/findings": {"path:importId": tenant.ids["checked"]},
-        "GET /imports/{importId}/undo/kept": {**loaded, "query:limit": 4},
-        "GET /exhibits": of_case,
-        "GET /exhibits/{exhibitId}/changes": {"path:exhibitId": tenant.ids["exhibits"][0]},
-        "GET /exhibits/{exhibitId}/pages": {
-            "path:exhibitId": tenant.ids["exhibits"][0],
-            "query:limit": 1 + tenant.more,
-        },
-        "GET /exhibits/{exhibitId}/files": {
-            "path:exhibitId": tenant.ids["exhibits"][0],
-            "query:limit": 1 + tenant.more,
-        },
-        "GET /custodians": of_case,
-        "GET /custody-periods": of_device,
-        "GET /custody-changes": of_device,
-        "GET /activities": {},
-        "GET /devices": {},
-        "GET /bates-prefixes": {"query:case": tenant.case},
-        "GET /volumes": {},
-        "GET /volumes/{volumeId}/files": {"path:volumeId": tenant.ids["volume"], "query:limit": 1 + tenant.more},
-        "GET /productions": {},
-        "GET /productions/{productionId}/documents": {"path:productionId": tenant.ids["confirmed"]},
-        "GET /productions/{productionId}/files": {"path:productionId": tenant.ids["confirmed"]},
-    }
 
 
 def done(tenant: Tenant, route: str, values: Mapping[str, Any], *, in_list: bool = False) -> Any:
@@ -289,10 +254,7 @@ def _put_into_states(world: World, tenant: Tenant) -> None:
         tenant.ids[state] = done(tenant, "POST /productions", {**said, **numbering})["id"]
         if change:
             world.query(f"UPDATE productions SET {change} WHERE id = :id", id=tenant.ids[state])
-    world.query(
-        "INSERT INTO bates_sequences (case_id, prefix, digits, next_number) VALUES (:case, 'ZQ-EMPTY-', 4, 1)",
-        case=tenant.ids["case"],
-    )
+    world.query(_UNUSED_PREFIX, case=tenant.ids["case"], prefix=f"A-{tenant.mark}-")
     for route, known in places().items():
         if "header:Idempotency-Key" in known:
             _use_key(world, tenant, route)

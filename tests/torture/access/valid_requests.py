@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tests.torture.access.activity_requests import activities, devices, filters_of, pages
 from tests.torture.access.calls import ApiRequest
 from tests.torture.access.openapi_places import places
 from tests.torture.access.tenants import (
@@ -71,7 +72,7 @@ def requests_of(tenant: Tenant) -> list[ApiRequest]:
     """All of them, each as a tenant would send it for the first time."""
     of_imports = [*_cases(tenant), *_imports(tenant), *_profiles(tenant)]
     found = [*of_imports, *_volumes(tenant), *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
-    found += [*_activities(tenant), *_devices(tenant)]
+    found += [*activities(tenant), *devices(tenant)]
     return [_keyed(tenant, each) for each in found]
 
 
@@ -92,15 +93,6 @@ def _request_of(route: str, *, in_list: bool = False, **body: Any) -> ApiRequest
     return ApiRequest(route, {f"body:{name}": value for name, value in body.items()}, in_list)
 
 
-def _page(tenant: Tenant, route: str, **values: Any) -> Iterator[ApiRequest]:
-    """The whole list, and its second page."""
-    said = {
-        ("path:" if name.endswith("Id") and name != "deviceId" else "query:") + name: v for name, v in values.items()
-    }
-    for after in ({}, {"query:after": tenant.cursors[route]}):
-        yield ApiRequest(route, {**said, "query:limit": 500, **after})
-
-
 def _poll(route: str, **values: int) -> Iterator[ApiRequest]:
     """The object, and again as a client that had it once."""
     place = {f"path:{name}": value for name, value in values.items()}
@@ -109,9 +101,9 @@ def _poll(route: str, **values: int) -> Iterator[ApiRequest]:
 
 
 def _cases(tenant: Tenant) -> Iterator[ApiRequest]:
-    yield from _page(tenant, "GET /cases")
+    yield from pages(tenant, "GET /cases")
     for case in (SHARED_CASE, tenant.case):
-        yield from _page(tenant, "GET /cases", prefix=case)
+        yield from pages(tenant, "GET /cases", prefix=case)
     yield _request_of("POST /cases", name=tenant.new_cases[1])
 
 
@@ -135,29 +127,29 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     yield _request_of("POST /imports", case=tenant.case, fileName="rejected_rows.csv").with_values(volume)
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield _request_of("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
-    yield from _page(tenant, "GET /imports")
+    yield from pages(tenant, "GET /imports")
     for case in (SHARED_CASE, tenant.case):
-        yield from _page(tenant, "GET /imports", case=case, status="completed_with_rejections")
+        yield from pages(tenant, "GET /imports", case=case, status="completed_with_rejections")
     loaded = tenant.ids["loaded"]
-    yield from _page(tenant, "GET /imports", ids=f"{loaded},{tenant.ids['checked']}")
+    yield from pages(tenant, "GET /imports", ids=f"{loaded},{tenant.ids['checked']}")
     yield from _poll("GET /imports/{importId}", importId=loaded)
     yield from _poll("GET /imports/{importId}/progress", importId=loaded)
     for what in ("codes", "reports"):
         yield ApiRequest(f"GET /imports/{{importId}}/{what}", {"path:importId": loaded})
     for what, code in (("rejections", "MISSING_ID"), ("warnings", "VALUE_TRUNCATED")):
-        yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=loaded)
-        yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=loaded, code=code, column="Title")
+        yield from pages(tenant, f"GET /imports/{{importId}}/{what}", importId=loaded)
+        yield from pages(tenant, f"GET /imports/{{importId}}/{what}", importId=loaded, code=code, column="Title")
     rows = {"importId": tenant.ids["loaded"], "code": "MISSING_ID", "open": "true"}
-    yield from _page(tenant, "GET /imports/{importId}/rejected-rows", **rows)
-    yield from _page(tenant, "GET /imports/{importId}/rejections", importId=tenant.ids["loaded"], open="true")
+    yield from pages(tenant, "GET /imports/{importId}/rejected-rows", **rows)
+    yield from pages(tenant, "GET /imports/{importId}/rejections", importId=tenant.ids["loaded"], open="true")
     # Behind the header, one line for each row of `load_file`.
     cells, line = [f"{tenant.mark}-0009", "", "", "", ""], tenant.more + 4
     corrected = {"body:rows.line": line, "body:rows.cells": cells, "body:discard": [line + 2]}
     yield ApiRequest("POST /imports/{importId}/corrections", {"path:importId": tenant.ids["loaded"], **corrected})
     for state in ("awaiting", "loaded"):
         yield ApiRequest("GET /imports/{importId}/upload", {"path:importId": tenant.ids[state]})
-    yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"])
-    yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"], code="MISSING_ID")
+    yield from pages(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"])
+    yield from pages(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"], code="MISSING_ID")
     run = {"body:acceptRejections": True, "body:acknowledgeWarnings": True, "body:requireUnchanged": True}
     seen = {"header:If-Match": '"1"'}
     yield ApiRequest("POST /imports/{importId}/run", {"path:importId": tenant.ids["checked"], **seen, **run})
@@ -169,7 +161,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
         yield ApiRequest("PUT /imports/{importId}/options", {**awaiting, **options})
     undone = {"path:importId": tenant.ids["loaded"]}
     yield ApiRequest("GET /imports/{importId}/undo", undone)
-    yield from _page(tenant, "GET /imports/{importId}/undo/kept", importId=tenant.ids["loaded"])
+    yield from pages(tenant, "GET /imports/{importId}/undo/kept", importId=tenant.ids["loaded"])
     yield ApiRequest("POST /imports/{importId}/undo", {**undone, "body:dryRun": True})
     for what, state in (("cancel", "awaiting"), ("retry", "cancelled")):
         yield ApiRequest(f"POST /imports/{{importId}}/{what}", {"path:importId": tenant.ids[state]})
@@ -181,10 +173,10 @@ def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
         zipped: dict[str, Any] = {"archive.fileName": f"{tenant.mark}.zip", "archive.size": 83}
         zipped["archive.inParts"] = True
         yield _request_of("POST /volumes", case=case, name=SHARED_VOLUME, **zipped)
-        yield from _page(tenant, "GET /volumes", case=case)
-    yield from _page(tenant, "GET /volumes")
+        yield from pages(tenant, "GET /volumes", case=case)
+    yield from pages(tenant, "GET /volumes")
     yield from _poll("GET /volumes/{volumeId}", volumeId=tenant.ids["volume"])
-    yield from _page(tenant, "GET /volumes/{volumeId}/files", volumeId=tenant.ids["volume"])
+    yield from pages(tenant, "GET /volumes/{volumeId}/files", volumeId=tenant.ids["volume"])
     awaited = {"path:volumeId": tenant.ids["open volume"], "query:path": f"{tenant.mark}/3.txt"}
     yield ApiRequest("GET /volumes/{volumeId}/upload", awaited)
     yield ApiRequest("GET /volumes/{volumeId}/upload", {"path:volumeId": tenant.ids["open zip"]})
@@ -219,7 +211,7 @@ def _profiles(tenant: Tenant) -> Iterator[ApiRequest]:
     yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **made})
     yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **OPTIONS})
     for narrowed in ({}, {"name": SHARED_PROFILE}, {"headerFingerprint": tenant.ids["fingerprint"]}):
-        yield from _page(tenant, "GET /profiles", **narrowed)
+        yield from pages(tenant, "GET /profiles", **narrowed)
     one = {"path:profileId": tenant.ids["profile"]}
     yield ApiRequest("GET /profiles/{profileId}", one)
     own = {**one, "header:If-Match": '"1"'}
@@ -236,22 +228,22 @@ def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
     ):
         families = {"parent": number}, {"family": number}, {"changedByImport": tenant.ids["loaded"]}
         for narrowed in ({}, {"custodian": custodian}, {"tag": tag}, {"controlNumber": number}, *families):
-            yield from _page(tenant, "GET /exhibits", case=case, **narrowed)
-        for page in _page(tenant, "GET /exhibits", case=case, title=mark, hasNative="false", hasText="false"):
+            yield from pages(tenant, "GET /exhibits", case=case, **narrowed)
+        for page in pages(tenant, "GET /exhibits", case=case, title=mark, hasNative="false", hasText="false"):
             yield page.with_values({"query:importId": tenant.ids["loaded"], "query:hasImages": "false"})
         listed = {"order": "desc", "count": "true", "include": "custodians,tags", "withoutTag": tag}
         for place in ({"from": number}, {"before": tenant.cursors["GET /exhibits"]}):
             values = {"case": case, **listed, **place}
             yield ApiRequest("GET /exhibits", {f"query:{name}": value for name, value in values.items()})
         ranges = {"dateFrom": "2019-12-31", "dateTo": "2020-01-01", "batesFrom": f"{mark}1", "batesTo": f"{mark}2"}
-        yield from _page(tenant, "GET /exhibits", case=case, confidentiality=mark, **ranges)
-        yield from _page(tenant, "GET /custodians", case=case)
+        yield from pages(tenant, "GET /exhibits", case=case, confidentiality=mark, **ranges)
+        yield from pages(tenant, "GET /custodians", case=case)
         yield _request_of("POST /custodians", case=case, name=f"{mark} Room")
     one = {"path:exhibitId": exhibits[0]}
     yield ApiRequest("GET /exhibits/{exhibitId}", one)
     yield ApiRequest("GET /exhibits/{exhibitId}/text", {**one, "query:start": 0})
     for what in ("changes", "pages", "files"):
-        yield from _page(tenant, f"GET /exhibits/{{exhibitId}}/{what}", exhibitId=exhibits[0])
+        yield from pages(tenant, f"GET /exhibits/{{exhibitId}}/{what}", exhibitId=exhibits[0])
     texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")
     matching = {"header:If-Match": f'"{tenant.ids["versions"][0]}"'}
     properties = {"body:properties": {f"{mark} From": f"{mark} Ada"}}
@@ -279,9 +271,9 @@ def _custody(tenant: Tenant) -> Iterator[ApiRequest]:
     yield _request_of("POST /custody-periods", in_list=True, **{**said, **free, "deviceId": SHARED_DEVICE})
     span = {"query:from": "2020-01-01T00:00:00Z", "query:to": "2030-01-01T00:00:00Z"}
     for device in (SHARED_DEVICE, tenant.device):
-        for page in _page(tenant, "GET /custody-periods", deviceId=device):
+        for page in pages(tenant, "GET /custody-periods", deviceId=device):
             yield page.with_values(span)
-        yield from _page(tenant, "GET /custody-changes", deviceId=device)
+        yield from pages(tenant, "GET /custody-changes", deviceId=device)
     yield ApiRequest("GET /custody-periods/{periodId}", own)
     change = {"body:begin": f"{tenant.year}-05-02T00:00:00Z", "body:end": f"{tenant.year}-09-01T00:00:00Z"}
     change |= {"body:custodianId": holder, "body:note": f"{tenant.mark} corrected", "header:If-Match": '"1"'}
@@ -291,32 +283,6 @@ def _custody(tenant: Tenant) -> Iterator[ApiRequest]:
     yield _request_of("POST /custody-transfers", **given, fromPeriodId=tenant.ids["period"], end="2026-07-01T00:00:00Z")
     shared = {"deviceId": SHARED_DEVICE, "at": f"{tenant.year}-03-10T00:00:00Z", "custodianId": holder}
     yield _request_of("POST /custody-transfers", **shared, end=f"{tenant.year}-03-20T00:00:00Z")
-
-
-def _filters_of(tenant: Tenant, case: str) -> dict[str, Any]:
-    """Filters that one exhibit of the case meets."""
-    numbers = {"batesFrom": f"{SHARED_PREFIX}{tenant.year * 10}", "batesTo": f"{SHARED_PREFIX}{tenant.year * 10 + 100}"}
-    dates = {"dateFrom": "2020-01-01", "dateTo": "2020-01-02"}
-    texts = {"controlNumber": "S-0001", "title": tenant.mark, "confidentiality": tenant.mark}
-    by_import = {"importId": tenant.ids[f"loaded in {case}"], "hasNative": False, "hasText": True}
-    return {**numbers, **dates, **texts, **by_import}
-
-
-def _activities(tenant: Tenant) -> Iterator[ApiRequest]:
-    yield from _page(tenant, "GET /activities")
-    for case in (SHARED_CASE, tenant.case):
-        yield from _page(tenant, "GET /activities", case=case)
-    one = {"object": f"import:{tenant.ids['loaded']}", "action": "import.completed"}
-    yield from _page(tenant, "GET /activities", **one)
-    by = {"query:user": tenant.user, "query:caseId": tenant.ids["case"], "query:from": "2020-01-01T00:00:00Z"}
-    yield ApiRequest("GET /activities", by)
-
-
-def _devices(tenant: Tenant) -> Iterator[ApiRequest]:
-    yield from _page(tenant, "GET /devices")
-    yield from _page(tenant, "GET /devices", search=str(tenant.device))
-    label = {"path:deviceId": tenant.device, "body:label": f"{tenant.mark} laptop"}
-    yield ApiRequest("PUT /devices/{deviceId}", label)
 
 
 def _productions(tenant: Tenant) -> Iterator[ApiRequest]:
@@ -335,21 +301,21 @@ def _productions(tenant: Tenant) -> Iterator[ApiRequest]:
         for route in ("POST /productions", "POST /productions/check"):
             yield _request_of(route, case=case, **numbering, properties=[f"{mark} From"]).with_values(query)
     for case in (SHARED_CASE, tenant.case):
-        filters = {f"body:query.{name}": value for name, value in _filters_of(tenant, case).items()}
+        filters = {f"body:query.{name}": value for name, value in filters_of(tenant, case).items()}
         for route in ("POST /productions", "POST /productions/check"):
             yield _request_of(route, case=case, **numbering).with_values(filters)
     named = {**numbering, "prefix": f"{mark}-N", "startAt": 7, "exhibitIds": tenant.ids["exhibits"][:2]}
     named |= {"numbering": "page", "slipSheets": True}
     for route in ("POST /productions", "POST /productions/check"):
         yield _request_of(route, **named, case=tenant.case)
-    yield from _page(tenant, "GET /productions")
+    yield from pages(tenant, "GET /productions")
     for case in (SHARED_CASE, tenant.case):
-        yield from _page(tenant, "GET /productions", case=case)
+        yield from pages(tenant, "GET /productions", case=case)
     one = "/productions/{productionId}"
     yield ApiRequest(f"GET {one}", {"path:productionId": tenant.ids["confirmed"]})
     for list_ in ("documents", "files"):
-        yield from _page(tenant, f"GET {one}/{list_}", productionId=tenant.ids["confirmed"])
+        yield from pages(tenant, f"GET {one}/{list_}", productionId=tenant.ids["confirmed"])
     for case in (SHARED_CASE, tenant.case):
-        yield from _page(tenant, "GET /bates-prefixes", case=case)
+        yield from pages(tenant, "GET /bates-prefixes", case=case)
     for what, state in (("cancel", "requested"), ("retry", "stuck")):
         yield ApiRequest(f"POST {one}/{what}", {"path:productionId": tenant.ids[state]})

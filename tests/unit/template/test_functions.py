@@ -20,7 +20,7 @@ from tools.environment_sizes import LIMIT, measure
 NOT_OURS = "POWERTOOLS_"
 NEVER_DEPLOYED = {"DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-SERVED = (
+SERVED: tuple[str, ...] = (
     *("Imports", "ImportChecks", "ImportResults", "Profiles", "Exhibits", "Custodians", "Custody", "Productions"),
     *("Activities", "Cases", "ProductionFiles", "Uploads", "Volumes"),
 )

@@ -1,0 +1,46 @@
+"""Requests about activities and devices, the filters of a production, and the first pages of any list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.torture.access.calls import ApiRequest
+from tests.torture.access.tenants import SHARED_CASE, SHARED_PREFIX, Tenant
+
+
+def pages(tenant: Tenant, route: str, **values: Any) -> Iterator[ApiRequest]:
+    """The whole list, and its second page."""
+    said = {
+        ("path:" if name.endswith("Id") and name != "deviceId" else "query:") + name: v for name, v in values.items()
+    }
+    for after in ({}, {"query:after": tenant.cursors[route]}):
+        yield ApiRequest(route, {**said, "query:limit": 500, **after})
+
+
+def filters_of(tenant: Tenant, case: str) -> dict[str, Any]:
+    """Filters that one exhibit of the case meets."""
+    numbers = {"batesFrom": f"{SHARED_PREFIX}{tenant.year * 10}", "batesTo": f"{SHARED_PREFIX}{tenant.year * 10 + 100}"}
+    dates = {"dateFrom": "2020-01-01", "dateTo": "2020-01-02"}
+    texts = {"controlNumber": "S-0001", "title": tenant.mark, "confidentiality": tenant.mark}
+    by_import = {"importId": tenant.ids[f"loaded in {case}"], "hasNative": False, "hasText": True}
+    return {**numbers, **dates, **texts, **by_import}
+
+
+def activities(tenant: Tenant) -> Iterator[ApiRequest]:
+    """Lists of what was done."""
+    yield from pages(tenant, "GET /activities")
+    for case in (SHARED_CASE, tenant.case):
+        yield from pages(tenant, "GET /activities", case=case)
+    one = {"object": f"import:{tenant.ids['loaded']}", "action": "import.completed"}
+    yield from pages(tenant, "GET /activities", **one)
+    by = {"query:user": tenant.user, "query:caseId": tenant.ids["case"], "query:from": "2020-01-01T00:00:00Z"}
+    yield ApiRequest("GET /activities", by)
+
+
+def devices(tenant: Tenant) -> Iterator[ApiRequest]:
+    """Lists of devices, and a label."""
+    yield from pages(tenant, "GET /devices")
+    yield from pages(tenant, "GET /devices", search=str(tenant.device))
+    label = {"path:deviceId": tenant.device, "body:label": f"{tenant.mark} laptop"}
+    yield ApiRequest("PUT /devices/{deviceId}", label)
