@@ -278,7 +278,7 @@ def _productions(tenant: Tenant) -> Iterator[ApiRequest]:
     for case in (SHARED_CASE, tenant.case):
         yield from _page(tenant, "GET /productions", case=case)
     one = "/productions/{productionId}"
-    yield ApiRequest(f"GET {one}", {"path:productionId": tenant.ids["confirmed"]})
+    yield from _poll(f"GET {one}", productionId=tenant.ids["confirmed"])
     yield from _page(tenant, f"GET {one}/documents", productionId=tenant.ids["confirmed"])
     for what, state in (("cancel", "requested"), ("retry", "stuck")):
         yield ApiRequest(f"POST {one}/{what}", {"path:productionId": tenant.ids[state]})
