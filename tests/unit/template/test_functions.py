@@ -20,8 +20,10 @@ from tools.environment_sizes import LIMIT, measure
 NOT_OURS = "POWERTOOLS_"
 NEVER_DEPLOYED = {"DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-SERVED = ("Imports", "ImportChecks", "ImportResults", "Profiles", "Exhibits", "Custodians", "Custody", "Productions")
-SERVED += ("Volumes",)
+SERVED = (
+    *("Imports", "ImportChecks", "ImportResults", "Profiles", "Exhibits", "Custodians", "Custody", "Productions"),
+    "Volumes",
+)
 API = {f"{name}ApiFunction" for name in SERVED}
 
 
