@@ -79,8 +79,9 @@ def test_a_split_that_is_killed_at_any_step_is_resumed_with_the_same_result(worl
 
 def test_a_killed_split_goes_on_where_it_was(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     _, request = kill_after_a_checkpoint(world)
-    ((bytes_read,),) = world.query("SELECT bytes_read FROM import_splits")
+    ((import_id, bytes_read),) = world.query("SELECT import_id, bytes_read FROM import_splits")
     assert 0 < bytes_read < len(FILE)
+    assert state(import_id).bytes_read == bytes_read, "as a client sees it"
     fed: list[int] = []
     feed = Splitter.feed
 
@@ -91,6 +92,7 @@ def test_a_killed_split_goes_on_where_it_was(world: World, monkeypatch: pytest.M
     monkeypatch.setattr("core.load_file.splitter.Splitter.feed", feed_and_count)
     assert start(request)
     assert sum(fed) == len(FILE) - bytes_read
+    assert state(import_id).bytes_read == len(FILE)
 
 
 @pytest.mark.usefixtures("unlocked")

@@ -6,6 +6,7 @@ import os
 import random
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, text
@@ -208,7 +209,8 @@ def test_the_lists_of_one_code_or_column_have_its_items_in_order_and_their_total
         assert len(filters) > 4
         for each in filters:
             expected = [item for item in everything.items if each.items() <= item.model_dump().items()]
-            items, after, pages = [], None, 0
+            items: list[Any] = []
+            after, pages = None, 0
             while pages == 0 or after:
                 page = listing(CALLER, import_id, 3, after, **each)
                 items, after, pages = [*items, *page.items], page.next, pages + 1

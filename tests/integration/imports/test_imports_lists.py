@@ -112,7 +112,7 @@ def test_a_list_takes_the_same_few_statements_however_long_it_is(world: World, c
     assert one == many <= 4
     import_id = announce().id
     assert statements(world, lambda: get_import(CALLER, import_id)) <= 8
-    assert statements(world, lambda: list_rejections(CALLER, import_id, 10, None)) <= 4
+    assert statements(world, lambda: list_rejections(CALLER, import_id, 10, None)) <= 6
 
 
 def test_a_running_import_tells_its_pace_and_the_time_left(world: World, chunk_rows: Chunks) -> None:

@@ -312,7 +312,7 @@ def _productions(tenant: Tenant) -> Iterator[ApiRequest]:
     for case in (SHARED_CASE, tenant.case):
         yield from pages(tenant, "GET /productions", case=case)
     one = "/productions/{productionId}"
-    yield ApiRequest(f"GET {one}", {"path:productionId": tenant.ids["confirmed"]})
+    yield from _poll(f"GET {one}", productionId=tenant.ids["confirmed"])
     for list_ in ("documents", "files"):
         yield from pages(tenant, f"GET {one}/{list_}", productionId=tenant.ids["confirmed"])
     for case in (SHARED_CASE, tenant.case):

@@ -19,7 +19,7 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 ROWS_PER_WINDOW = 5_000
 CHUNKS_PER_WINDOW = 500
 _MISSING = text(
-    "SELECT chunk.chunk_no FROM import_chunks AS chunk WHERE chunk.import_id = :import_id "
+    "SELECT chunk.chunk_no FROM import_chunks AS chunk WHERE chunk.import_id = :import_id AND chunk.chunk_no > :after "
     "AND chunk.rejected + chunk.warnings > 0 AND NOT EXISTS (SELECT 1 FROM import_codes AS counted "
     "WHERE counted.import_id = chunk.import_id AND counted.chunk_no = chunk.chunk_no) "
     "ORDER BY chunk.chunk_no LIMIT :most"
@@ -50,24 +50,25 @@ def fold_codes(import_id: int, generation: int) -> None:
 
     Raises ImportNotRunningError if the import is not being completed in this generation any more.
     """
-    while _count_missing(import_id, generation):
-        pass
+    after: int | None = 0
+    while after is not None:
+        after = _count_missing(import_id, generation, after)
     while _fold_window(import_id, generation):
         pass
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _count_missing(import_id: int, generation: int) -> bool:
-    """Count chunks that an earlier version wrote; return whether there may be more of them."""
+def _count_missing(import_id: int, generation: int, after: int) -> int | None:
+    """Count the next chunks after this one that an earlier version wrote; return the last of them, None at the end."""
     with session() as transaction:
         lock_completing(transaction, import_id, generation)
         place = {"import_id": import_id}
-        chunks = transaction.scalars(_MISSING, {**place, "most": CHUNKS_PER_WINDOW}).all()
+        chunks = transaction.scalars(_MISSING, {**place, "after": after, "most": CHUNKS_PER_WINDOW}).all()
         count_chunks(transaction, import_id, chunks)
         if not chunks and abs(transaction.execute(_MARK, place).one().codes_generation) != generation:
             count_file(transaction, import_id)
             transaction.execute(_ADOPT, place)
-    return bool(chunks)
+    return int(chunks[-1]) if chunks else None
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
