@@ -6,7 +6,6 @@ from collections.abc import Callable
 from itertools import permutations
 
 import pytest
-from sqlalchemy.exc import DBAPIError
 
 import write_import_report
 from core.contracts.checks import RunRequest
@@ -266,15 +265,6 @@ def test_a_run_that_requires_an_unchanged_case_requires_a_check(world: World) ->
     unchanged = RunRequest.model_validate({"requireUnchanged": True})
     with pytest.raises(WrongStateError, match="was not checked with these options"):
         committed(run_import, CALLER, held(), unchanged)
-
-
-@pytest.mark.parametrize("status", ["splitting", "checking", "running"])
-def test_no_statement_starts_an_import_that_is_held(world: World, status: str) -> None:
-    """Also that of a function of the previous release, which binds the upload and splits the file."""
-    pending = announce(hold=True)
-    with pytest.raises(DBAPIError, match="ck_imports_held"):
-        world.query("UPDATE imports SET status = :status WHERE id = :id", status=status, id=pending.id)
-    assert state(pending.id).status == ImportStatus.AWAITING_UPLOAD
 
 
 @pytest.mark.parametrize("is_changed", [True, False])
