@@ -16,8 +16,8 @@ from sqlalchemy.pool import NullPool
 
 from core.contracts.import_options import NewOptions
 from core.errors import ExhibitIngestError, StaleVersionError, WrongStateError
-from shell.imports import start as starting
 from shell.imports.commands import cancel_import, retry_import
+from shell.imports.splitting.registration import register_chunks
 from shell.imports.steps import change_options, check_import, run_import
 from tests.integration.imports.held_imports import FILE, OTHER, RIGHT, RUN, at_once, change, check, held
 from tests.integration.imports.import_requests import (
@@ -147,14 +147,14 @@ def test_what_runs_is_what_a_caller_confirmed(world: World, connections: Engine,
 
 def interfering(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> None:
     """Have it done when a worker has split the file and is about to register the chunks; once."""
-    register, waiting = starting.register_chunks, [work]
+    register, waiting = register_chunks, [work]
 
     def registering(*arguments: Any, **named: Any) -> bool:
         if waiting:
             waiting.pop()()
         return register(*arguments, **named)
 
-    monkeypatch.setattr(starting, "register_chunks", registering)
+    monkeypatch.setattr("shell.imports.start.register_chunks", registering)
 
 
 def check_twice(world: World, monkeypatch: pytest.MonkeyPatch, then: Callable[[int], object]) -> tuple[int, bool]:
