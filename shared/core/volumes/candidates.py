@@ -18,7 +18,7 @@ _DATA, _IMAGES = "data", "images"
 _KINDS = {"dat": _DATA, "csv": _DATA, "txt": _DATA, "opt": _IMAGES, "lfp": _IMAGES}
 
 
-class Candidate(NamedTuple):
+class PossibleLoadFile(NamedTuple):
     """A file that can be a load file; in the order of a list."""
 
     folders: int
@@ -35,7 +35,7 @@ class CandidateList:
     """The first candidates of the files that passed."""
 
     def __init__(self) -> None:
-        self._first: list[Candidate] = []
+        self._first: list[PossibleLoadFile] = []
 
     def watch(self, files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
         """Yield paths and sizes as they come, and keep the candidates among them."""
@@ -43,7 +43,7 @@ class CandidateList:
             self._add(path, size)
             yield path, size
 
-    def list_first(self) -> list[Candidate]:
+    def list_first(self) -> list[PossibleLoadFile]:
         """Return at most MAX_CANDIDATES of those that passed."""
         return nsmallest(MAX_CANDIDATES, self._first)
 
@@ -54,6 +54,6 @@ class CandidateList:
         is_text = extension.lower() == "txt" and len(folders) > 1
         if kind is None or is_text or name.startswith("._") or find_ignored_kind(path) is not None:
             return
-        self._first.append(Candidate(len(folders), path, size, kind))
+        self._first.append(PossibleLoadFile(len(folders), path, size, kind))
         if len(self._first) > 2 * MAX_CANDIDATES:
             self._first = self.list_first()

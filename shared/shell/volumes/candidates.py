@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import text
 
-from core.volumes.candidates import Candidate
+from core.volumes.candidates import PossibleLoadFile
 from shell.db.session import session
 from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -19,7 +19,7 @@ _STORE = text(
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def store_candidates(volume: Volumes, found: Sequence[Candidate]) -> None:
+def store_candidates(volume: Volumes, found: Sequence[PossibleLoadFile]) -> None:
     """Replace the candidates of a volume that is being listed in this generation."""
     document = json.dumps([each.describe() for each in found], ensure_ascii=False)
     values = {"volume_id": volume.id, "generation": volume.generation, "candidates": document}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import permutations
 
 import pytest
-from sqlalchemy.exc import DBAPIError
 
 import write_import_report
 from core.contracts.checks import RunRequest
@@ -136,9 +136,9 @@ def test_every_order_of_a_wish_and_the_event_leads_to_the_last_wish(world: World
         pending = announce(hold=True, case=" ".join(order))
         message = put(pending, b"Control Number\r\nA-1\r\n")
         steps: dict[str, Step] = {
-            "event": lambda message=message: start(message),
-            "check": lambda id_=pending.id: check(id_),
-            "run": lambda id_=pending.id: run(id_),
+            "event": partial(start, message),
+            "check": partial(check, pending.id),
+            "run": partial(run, pending.id),
         }
         for each in order:
             try:
@@ -240,12 +240,9 @@ def test_who_has_not_seen_the_options_changes_and_starts_nothing(world: World) -
     for request in (check, run):
         with pytest.raises(StaleVersionError):
             request(import_id, 1)
-    for unseen in (
-        lambda: committed(check_import, CALLER, import_id),
-        lambda: committed(run_import, CALLER, import_id, RUN),
-    ):
+    for unseen in (check_import, partial(run_import, body=RUN)):
         with pytest.raises(PreconditionMissingError, match='If-Match: "2"'):
-            unseen()
+            committed(unseen, CALLER, import_id)
     assert (state(import_id).status, request_messages()) == ("uploaded", [])
 
 
@@ -266,15 +263,6 @@ def test_a_run_that_requires_an_unchanged_case_requires_a_check(world: World) ->
     unchanged = RunRequest.model_validate({"requireUnchanged": True})
     with pytest.raises(WrongStateError, match="was not checked with these options"):
         committed(run_import, CALLER, held(), unchanged)
-
-
-@pytest.mark.parametrize("status", ["splitting", "checking", "running"])
-def test_no_statement_starts_an_import_that_is_held(world: World, status: str) -> None:
-    """Also that of a function of the previous release, which binds the upload and splits the file."""
-    pending = announce(hold=True)
-    with pytest.raises(DBAPIError, match="ck_imports_held"):
-        world.query("UPDATE imports SET status = :status WHERE id = :id", status=status, id=pending.id)
-    assert state(pending.id).status == ImportStatus.AWAITING_UPLOAD
 
 
 @pytest.mark.parametrize("is_changed", [True, False])

@@ -16,11 +16,21 @@ from sqlalchemy.pool import NullPool
 
 from core.contracts.import_options import NewOptions
 from core.errors import ExhibitIngestError, StaleVersionError, WrongStateError
-from shell.imports import start as starting
 from shell.imports.commands import cancel_import, retry_import
+from shell.imports.splitting.registration import register_chunks
 from shell.imports.steps import change_options, check_import, run_import
 from tests.integration.imports.held_imports import FILE, OTHER, RIGHT, RUN, at_once, change, check, held
-from tests.integration.imports.import_requests import CALLER, cancel, events, finish, retry, run_chunks, start, state
+from tests.integration.imports.import_requests import (
+    CALLER,
+    announce,
+    cancel,
+    events,
+    finish,
+    retry,
+    run_chunks,
+    start,
+    state,
+)
 from tests.support.application.driver import Message, World, request_messages
 from tests.support.faults.step_hooks import KilledError, at, at_every_step, kill
 
@@ -137,14 +147,14 @@ def test_what_runs_is_what_a_caller_confirmed(world: World, connections: Engine,
 
 def interfering(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> None:
     """Have it done when a worker has split the file and is about to register the chunks; once."""
-    register, waiting = starting.register_chunks, [work]
+    register, waiting = register_chunks, [work]
 
     def registering(*arguments: Any, **named: Any) -> bool:
         if waiting:
             waiting.pop()()
         return register(*arguments, **named)
 
-    monkeypatch.setattr(starting, "register_chunks", registering)
+    monkeypatch.setattr("shell.imports.start.register_chunks", registering)
 
 
 def check_twice(world: World, monkeypatch: pytest.MonkeyPatch, then: Callable[[int], object]) -> tuple[int, bool]:
@@ -239,3 +249,12 @@ def test_a_worker_that_is_killed_while_it_deletes_a_former_split_leaves_the_rest
     run_chunks(world)
     found = state(import_id)
     assert (found.status, found.imported, found.rejected) == ("checked", 2, 1)
+
+
+@pytest.mark.parametrize("status", ["splitting", "checking", "running"])
+def test_no_statement_starts_an_import_that_is_held(world: World, status: str) -> None:
+    """Also that of a function of the previous release, which binds the upload and splits the file."""
+    pending = announce(hold=True)
+    with pytest.raises(DBAPIError, match="ck_imports_held"):
+        world.query("UPDATE imports SET status = :status WHERE id = :id", status=status, id=pending.id)
+    assert state(pending.id).status == "awaiting_upload"

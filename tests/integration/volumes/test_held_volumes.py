@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -117,9 +118,9 @@ def test_images_are_never_released_by_a_data_file_that_is_held(world: World) -> 
     for step in (cancel_import, retry_import):
         committed(step, CALLER, images)
     assert statuses(volume_id) == ("uploaded", "uploaded")
-    for step in (check_import, run_import):
+    for request_ in (check_import, partial(run_import, body=RunRequest())):
         with pytest.raises(WrongStateError, match=f"send this for import {rows}"):
-            committed(step, CALLER, images, *([RunRequest()] if step is run_import else []))
+            committed(request_, CALLER, images)
     with pytest.raises(WrongStateError, match=f"send this for import {rows}"):
         change(images, 1, OTHER)
     assert request_messages() == []
