@@ -10,7 +10,6 @@
     │   ├── KeyReusedError          an idempotency key that was used for another request (HTTP 422)
     │   ├── PreconditionMissingError  a change without If-Match (HTTP 428)
     │   ├── FilterTooBroadError     a filter without an index in a large case (HTTP 422)
-    │   ├── CorrectionRefusedError  rejected rows that cannot be corrected (HTTP 422); carries why, by row
     │   ├── NothingToProduceError   a production whose selection matches no exhibit
     │   └── ProductionRefusedError  documents that cannot be produced (HTTP 422); carries the findings
     ├── ConflictError               a concurrent operation: retry the whole transaction, then HTTP 409
@@ -141,18 +140,6 @@ class PreconditionMissingError(InvalidInputError):
 
 class FilterTooBroadError(InvalidInputError):
     """The filter would read every document of a large case; add a filter by custodian, tag or control number."""
-
-
-class CorrectionRefusedError(InvalidInputError):
-    """Rows cannot be corrected or discarded; nothing was changed, so send the others without them.
-
-    `refusals` has the place in the request and the reason of each row, in the order of the request.
-    """
-
-    def __init__(self, refusals: Sequence[tuple[str, str]]) -> None:
-        more = f" {len(refusals) - 1} more rows are refused; see `errors`." if len(refusals) > 1 else ""
-        super().__init__(f"{refusals[0][1]}{more} Nothing was changed.")
-        self.refusals = tuple(refusals)
 
 
 class NothingToProduceError(InvalidInputError):

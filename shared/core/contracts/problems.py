@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core import errors
+from core.contracts.refusals import CorrectionRefusedError
 
 PROBLEM_URN = "urn:exhibit-ingest:problem:"
 
@@ -30,7 +31,7 @@ FALLBACK = ProblemKind("internal-error", 500, "The request failed because of an 
 _KINDS: dict[type[Exception], ProblemKind] = {
     errors.InvalidInputError: INVALID,
     errors.ProductionRefusedError: ProblemKind("production-refused", 422, "The documents cannot be produced."),
-    errors.CorrectionRefusedError: ProblemKind("correction-refused", 422, "Rows cannot be corrected."),
+    CorrectionRefusedError: ProblemKind("correction-refused", 422, "Rows cannot be corrected."),
     errors.FileRefusedError: ProblemKind("file-refused", 422, "The load file cannot be imported."),
     errors.ForbiddenError: ProblemKind("forbidden", 403, "The token does not allow this request."),
     errors.RoleMissingError: ProblemKind("role-required", 403, "The token does not have the role that is required."),

@@ -19,9 +19,9 @@ from pydantic.alias_generators import to_camel
 from core.case_names import UnknownCaseError
 from core.contracts.common import CustodyConflict, FieldProblem, Problem, ProductionFinding, SimilarCase
 from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind, get_problem_kind
+from core.contracts.refusals import CorrectionRefusedError
 from core.custody import PeriodConflict, to_open_end
 from core.errors import (
-    CorrectionRefusedError,
     ExhibitIngestError,
     FileRefusedError,
     OverlapError,

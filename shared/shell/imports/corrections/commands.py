@@ -19,7 +19,8 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.corrections import Correction, NewCorrections
-from core.errors import BusyError, CorrectionRefusedError, InvalidInputError, WrongStateError
+from core.contracts.refusals import CorrectionRefusedError
+from core.errors import BusyError, InvalidInputError, WrongStateError
 from core.imports.corrections import (
     MAX_BYTES,
     CorrectedRow,

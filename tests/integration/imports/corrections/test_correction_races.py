@@ -12,7 +12,8 @@ from sqlalchemy.pool import NullPool
 
 from core.caller import Caller
 from core.contracts.corrections import Correction, NewCorrections
-from core.errors import CorrectionRefusedError, StorageUnavailableError
+from core.contracts.refusals import CorrectionRefusedError
+from core.errors import StorageUnavailableError
 from shell.aws import clients
 from shell.imports.corrections import commands
 from shell.imports.corrections.commands import NewCorrection
