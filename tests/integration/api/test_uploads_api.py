@@ -184,7 +184,7 @@ def test_files_that_are_there_are_not_uploaded_again(world: World) -> None:
     assert [each["stored"] for each in items] == [False] * 4
     for at in (0, 2):
         assert put(items[at]["upload"]["url"], b"abc", items[at]["upload"]["headers"]).status == 200
-    # Of another size, as nobody can put by these URLs.
+    # Of another size, as no client can put by these URLs.
     clients.s3().put_object(Bucket=world.bucket, Key=volume["prefix"] + "b.txt", Body=b"another size")
     again = ADA.post(f"/volumes/{volume['id']}/files", declared(*paths)).json["items"]
     assert [each["stored"] for each in again] == [True, False, True, False]
