@@ -5,6 +5,7 @@ Every route and every place of the OpenAPI document; the twins leave the tenant 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -111,7 +112,10 @@ def answers_to(matrix: Matrix, requests: Sequence[ApiRequest], name: str) -> lis
     for tenant, ids in ((matrix.ours, OUR_IDS), (matrix.theirs, THEIR_IDS)):
         assert rows_about(changed, tenant.name, ids) == rows_about(held, tenant.name, ids)
     texts = [
-        each.text.replace(f"/{quote(name)}/", "/stranger/").replace(f"/{name}/", "/stranger/") for each in responses
+        each.text.replace(f"/{quote(name)}/", "/stranger/")
+        .replace(f"/{name}/", "/stranger/")
+        .replace(json.dumps(name, ensure_ascii=False), '"stranger"')
+        for each in responses
     ]
     return [ApiResponse(each.status, each.headers, text) for each, text in zip(responses, texts, strict=True)]
 

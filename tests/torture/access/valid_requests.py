@@ -92,18 +92,25 @@ def _request_of(route: str, *, in_list: bool = False, **body: Any) -> ApiRequest
 
 
 def _page(tenant: Tenant, route: str, **values: Any) -> Iterator[ApiRequest]:
-    """The whole list, and its second page."""
-    said = {
-        ("path:" if name.endswith("Id") and name != "deviceId" else "query:") + name: v for name, v in values.items()
-    }
-    for after in ({}, {"query:after": tenant.cursors[route]}):
+    """The whole list, its second page and, if it is read in both directions, what comes before that in reverse."""
+    said = {f"{'path' if f'path:{name}' in places()[route] else 'query'}:{name}": v for name, v in values.items()}
+    cursor = tenant.cursors[route]
+    for after in ({}, {"query:after": cursor}):
         yield ApiRequest(route, {**said, "query:limit": 500, **after})
+    if "query:before" in places()[route]:
+        back = {"query:before": cursor, "query:order": "desc", "query:count": "true"}
+        yield ApiRequest(route, {**said, **{name: back[name] for name in back if name in places()[route]}})
 
 
 def _cases(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from _page(tenant, "GET /cases")
     for case in (SHARED_CASE, tenant.case):
         yield from _page(tenant, "GET /cases", prefix=case)
+        yield ApiRequest("GET /cases", {"query:prefix": case, "query:search": case, "query:sort": "-lastImportAt"})
+        yield ApiRequest("GET /cases/similar", {"query:name": case})
+    yield ApiRequest("GET /cases/{caseId}", {"path:caseId": tenant.ids["case"]})
+    yield ApiRequest("GET /me", {})
+    yield ApiRequest("GET /users", {"query:ids": tenant.user})
     yield _request_of("POST /cases", name=tenant.new_cases[1])
 
 
@@ -115,6 +122,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
             "body:fileName": f"{tenant.mark}.csv",
             "body:size": 83,
             "body:dryRun": True,
+            "body:createCase": False,
             **OPTIONS,
         },
     )
@@ -126,6 +134,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield _request_of("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
     yield from _page(tenant, "GET /imports")
+    yield from _page(tenant, "GET /imports", caseId=tenant.ids["case"])
     for case in (SHARED_CASE, tenant.case):
         yield from _page(tenant, "GET /imports", case=case, status="completed_with_rejections")
     yield ApiRequest("GET /imports/{importId}", {"path:importId": tenant.ids["loaded"]})
@@ -150,6 +159,8 @@ def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
         yield _request_of("POST /volumes", case=case, name=SHARED_VOLUME, **zipped)
         yield from _page(tenant, "GET /volumes", case=case)
     yield from _page(tenant, "GET /volumes")
+    yield from _page(tenant, "GET /volumes", caseId=tenant.ids["case"])
+    yield _request_of("POST /volumes", case=tenant.case, name=SHARED_VOLUME, createCase=False)
     yield ApiRequest("GET /volumes/{volumeId}", {"path:volumeId": tenant.ids["volume"]})
     yield from _page(tenant, "GET /volumes/{volumeId}/files", volumeId=tenant.ids["volume"])
     said = {"path": f"{tenant.mark}/2.txt", "size": 1, "sha256": "0" * 64}
@@ -186,6 +197,9 @@ def _profiles(tenant: Tenant) -> Iterator[ApiRequest]:
 
 def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
     mark, exhibits = tenant.mark, tenant.ids["exhibits"]
+    for route in ("GET /exhibits", "GET /custodians", "GET /tags", "GET /productions"):
+        yield from _page(tenant, route, caseId=tenant.ids["case"])
+    yield ApiRequest("GET /custodians", {"query:search": f"{mark} Grace"})
     for case, custodian, tag, number in (
         (SHARED_CASE, SHARED_HOLDER, SHARED_TAG, "S-0001"),
         (tenant.case, f"{mark} Grace", f"{mark} Privileged", f"{mark}-0002"),
@@ -197,6 +211,9 @@ def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
         ranges = {"dateFrom": "2019-12-31", "dateTo": "2020-01-01", "batesFrom": f"{mark}1", "batesTo": f"{mark}2"}
         yield from _page(tenant, "GET /exhibits", case=case, confidentiality=mark, **ranges)
         yield from _page(tenant, "GET /custodians", case=case)
+        yield ApiRequest("GET /custodians", {"query:case": case, "query:search": custodian})
+        yield from _page(tenant, "GET /tags", case=case)
+        yield ApiRequest("GET /tags", {"query:case": case, "query:search": tag})
         yield _request_of("POST /custodians", case=case, name=f"{mark} Room")
     one = {"path:exhibitId": exhibits[0]}
     yield ApiRequest("GET /exhibits/{exhibitId}", one)
