@@ -40,7 +40,7 @@ def test_each_name_has_the_number_of_its_documents(cases: Cases) -> None:
     assert [(each.name, each.documents) for each in tags.items] == expected
     assert tags.total == 3
     case_id = cases.case("Case")
-    custodians = list_custodians(CALLER, CustodiansQuery(caseId=case_id, count=True))
+    custodians = list_custodians(CALLER, CustodiansQuery.model_validate({"caseId": case_id, "count": True}))
     found = [(each.name, each.documents, each.case, each.case_id) for each in custodians.items]
     assert found == [("Ada Lovelace", 2, "Case", case_id), ("Grace Hopper", 1, "Case", case_id)]
     assert custodians.total == 2

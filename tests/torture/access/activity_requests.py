@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.torture.access.calls import ApiRequest
+from tests.torture.access.openapi_places import places
 from tests.torture.access.tenants import SHARED_CASE, SHARED_PREFIX, Tenant
 
 
 def pages(tenant: Tenant, route: str, **values: Any) -> Iterator[ApiRequest]:
-    """The whole list, and its second page."""
-    said = {
-        ("path:" if name.endswith("Id") and name != "deviceId" else "query:") + name: v for name, v in values.items()
-    }
-    for after in ({}, {"query:after": tenant.cursors[route]}):
+    """The whole list, its second page and, if it is read in both directions, what comes before that in reverse."""
+    said = {f"{'path' if f'path:{name}' in places()[route] else 'query'}:{name}": v for name, v in values.items()}
+    cursor = tenant.cursors[route]
+    for after in ({}, {"query:after": cursor}):
         yield ApiRequest(route, {**said, "query:limit": 500, **after})
+    if "query:before" in places()[route]:
+        back = {"query:before": cursor, "query:order": "desc", "query:count": "true"}
+        yield ApiRequest(route, {**said, **{name: back[name] for name in back if name in places()[route]}})
 
 
 def filters_of(tenant: Tenant, case: str) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def lists_of(tenant: Tenant, device: int) -> dict[str, dict[str, Any]]:
             "query:limit": 1 + tenant.more,
         },
         "GET /custodians": of_case,
+        "GET /tags": {"query:case": tenant.case, "query:order": "desc"},
         "GET /custody-periods": of_device,
         "GET /custody-changes": of_device,
         "GET /activities": {},

@@ -91,7 +91,9 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     listed = done(tenant, "GET /exhibits", {"query:case": tenant.case})["items"]
     tenant.ids["versions"] = [each["version"] for each in listed]
     done(tenant, "POST /cases", {"body:name": tenant.new_cases[0]})
-    [tenant.ids["case"]] = [each["id"] for each in done(tenant, "GET /cases", {"query:prefix": tenant.case})["items"]]
+    tenant.ids["case"] = done(tenant, "GET /cases/similar", {"query:name": tenant.case})["exact"]["id"]
+    named = {"t": tenant.name, "u": tenant.user, "n": f"{tenant.mark} Lovelace"}
+    world.query("INSERT INTO users (tenant_id, user_id, name) VALUES (:t, :u, :n)", **named)
     tenant.ids["awaiting"] = _announce(tenant, tenant.case)[0]
     tenant.ids["cancelled"] = _cancelled(world, tenant)
     tenant.ids["checked"] = _checked(world, tenant)

@@ -104,6 +104,11 @@ def _cases(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from pages(tenant, "GET /cases")
     for case in (SHARED_CASE, tenant.case):
         yield from pages(tenant, "GET /cases", prefix=case)
+        yield ApiRequest("GET /cases", {"query:prefix": case, "query:search": case, "query:sort": "-lastImportAt"})
+        yield ApiRequest("GET /cases/similar", {"query:name": case})
+    yield ApiRequest("GET /cases/{caseId}", {"path:caseId": tenant.ids["case"]})
+    yield ApiRequest("GET /me", {})
+    yield ApiRequest("GET /users", {"query:ids": tenant.user})
     yield _request_of("POST /cases", name=tenant.new_cases[1])
 
 
@@ -117,6 +122,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
             "body:inParts": True,
             "body:dryRun": True,
             "body:hold": True,
+            "body:createCase": False,
             **OPTIONS,
         },
     )
@@ -128,6 +134,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield _request_of("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
     yield from pages(tenant, "GET /imports")
+    yield from pages(tenant, "GET /imports", caseId=tenant.ids["case"])
     for case in (SHARED_CASE, tenant.case):
         yield from pages(tenant, "GET /imports", case=case, status="completed_with_rejections")
     loaded = tenant.ids["loaded"]
@@ -181,6 +188,8 @@ def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
     yield ApiRequest("GET /volumes/{volumeId}/upload", awaited)
     yield ApiRequest("GET /volumes/{volumeId}/upload", {"path:volumeId": tenant.ids["open zip"]})
     said = {"path": f"{tenant.mark}/2.txt", "size": 1, "sha256": "0" * 64, "inParts": True}
+    yield from pages(tenant, "GET /volumes", caseId=tenant.ids["case"])
+    yield _request_of("POST /volumes", case=tenant.case, name=SHARED_VOLUME, createCase=False)
     declared = {f"body:{name}": value for name, value in said.items()}
     yield ApiRequest("POST /volumes/{volumeId}/files", {"path:volumeId": tenant.ids["open volume"], **declared}, True)
     chosen = {"body:loadFile": f"{tenant.mark}.csv", "body:imageLoadFile": f"{tenant.mark}.opt", "body:dryRun": True}
@@ -222,6 +231,9 @@ def _profiles(tenant: Tenant) -> Iterator[ApiRequest]:
 
 def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
     mark, exhibits = tenant.mark, tenant.ids["exhibits"]
+    for route in ("GET /exhibits", "GET /custodians", "GET /tags", "GET /productions"):
+        yield from pages(tenant, route, caseId=tenant.ids["case"])
+    yield ApiRequest("GET /custodians", {"query:search": f"{mark} Grace"})
     for case, custodian, tag, number in (
         (SHARED_CASE, SHARED_HOLDER, SHARED_TAG, "S-0001"),
         (tenant.case, f"{mark} Grace", f"{mark} Privileged", f"{mark}-0002"),
@@ -238,6 +250,9 @@ def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
         ranges = {"dateFrom": "2019-12-31", "dateTo": "2020-01-01", "batesFrom": f"{mark}1", "batesTo": f"{mark}2"}
         yield from pages(tenant, "GET /exhibits", case=case, confidentiality=mark, **ranges)
         yield from pages(tenant, "GET /custodians", case=case)
+        yield ApiRequest("GET /custodians", {"query:case": case, "query:search": custodian})
+        yield from pages(tenant, "GET /tags", case=case)
+        yield ApiRequest("GET /tags", {"query:case": case, "query:search": tag})
         yield _request_of("POST /custodians", case=case, name=f"{mark} Room")
     one = {"path:exhibitId": exhibits[0]}
     yield ApiRequest("GET /exhibits/{exhibitId}", one)

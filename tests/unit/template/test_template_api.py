@@ -64,6 +64,7 @@ def test_the_pools_groups_are_the_roles_and_every_function_of_the_api_looks_for_
             {"Ref": "CasesRequired"},
         )
         assert variables["ROLES_PREFIX"] == {"Ref": "RolesPrefix"}
+        assert variables["USER_NAME_CLAIM"] == {"Ref": "UserNameClaim"}
 
 
 def test_a_pools_roles_come_from_its_groups_which_no_user_can_write(transformed: dict[str, Any]) -> None:

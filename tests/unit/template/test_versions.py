@@ -31,11 +31,12 @@ OTHERS = {
 SEEN = (
     *("DatabaseSnapshot", "DatabaseName", "DatabaseCharset", "CacheNodeType", "LogLevel", "PropertiesFormat"),
     *("TenantClaim", "RolesClaim", "RolesPrefix", "DefaultRole", "CasesClaim", "CasesRequired"),
+    "UserNameClaim",
     *("IdempotencyTtlHours", "CustodyLocking"),
 )
 # The longest values, in characters: Aurora's cluster-<26>, subnet-<17>, a replication group's id (at most 40).
 LENGTHS = {"DBClusterResourceId": 34, "Cache": 40, "PrivateSubnetA": 24, "PrivateSubnetB": 24, "DatabaseName": 63}
-LENGTHS |= dict.fromkeys(("DefaultUserId", "TenantClaim", "RolesClaim", "CasesClaim"), 128)
+LENGTHS |= dict.fromkeys(("DefaultUserId", "TenantClaim", "RolesClaim", "CasesClaim", "UserNameClaim"), 128)
 LENGTHS["RolesPrefix"] = 64
 # An ARN up to the name of the policy (arn:aws-us-gov:iam::<12>:policy/), and the longest name.
 LENGTHS["FunctionConfiguration"] = 41 + 128
@@ -152,7 +153,7 @@ def length(value: Any) -> int:
     return len(value)
 
 
-@pytest.mark.parametrize("name", ["DefaultUserId", "TenantClaim", "RolesClaim", "CasesClaim"])
+@pytest.mark.parametrize("name", ["DefaultUserId", "TenantClaim", "RolesClaim", "CasesClaim", "UserNameClaim"])
 def test_what_a_description_names_has_no_blank_and_a_greatest_length(name: str) -> None:
     assert PARAMETERS[name]["AllowedPattern"] == f"[!-~]{{1,{LENGTHS[name]}}}"
 
