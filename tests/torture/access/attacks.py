@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 from tests.torture.access.calls import ApiRequest, ApiResponse
@@ -20,6 +21,8 @@ EVERYTHING = "everything"
 # What is stored as it comes: said with everything else, and not for itself.
 CONTENT = {f"body:{name}" for name in (*OF_EXHIBITS, "note", "properties")}
 # Made for one answer alone: clocks, secrets, and what signs a URL.
+# Of an upload, and of a preview.
+_SECRETS = re.compile(r'"uploadId":"([^"]+)"|"id":"([\w-]{32})\.')
 _FRESH = re.compile(r"(At|uploadId)$")
 _SIGNATURE = re.compile(r"\?(?:X-Amz|response)-[^\"]*")
 
@@ -57,11 +60,17 @@ def _aimed(differing: Sequence[str]) -> list[str]:
 def comparable(said: ApiResponse) -> ApiResponse:
     """The answer without what is new in it: ids of what was made, clocks, secrets."""
     text = said.text
-    for secret in re.findall(r'"uploadId":"([^"]+)"', text):
-        text = text.replace(secret, "fresh")
+    secrets = ["".join(found) for found in _SECRETS.findall(text)]
+    for secret in secrets:
+        text = _hide(text, secret)
     plain = _without_fresh(json.loads(_SIGNATURE.sub("", text))) if text else None
-    headers = tuple((name, _without_fresh(value)) for name, value in said.headers)
+    values = ((name, reduce(_hide, secrets, value)) for name, value in said.headers)
+    headers = tuple((name, _without_fresh(value)) for name, value in values)
     return ApiResponse(said.status, headers, json.dumps(plain, ensure_ascii=False))
+
+
+def _hide(text: str, secret: str) -> str:
+    return text.replace(secret, "fresh")
 
 
 def _without_fresh(value: Any) -> Any:
