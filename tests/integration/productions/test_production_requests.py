@@ -163,7 +163,7 @@ def test_productions_are_listed_newest_first_page_by_page(world: World) -> None:
     ours = [production for case, production in reversed(made) if case == "Case"]
     assert ids(walked("/productions?case=Case", 2)) == ours
     assert ME.get("/productions?case=Unknown").status == 404
-    assert ME.get(f"/productions/{newest[0]}/documents").json == {"items": [], "next": None}
+    assert ME.get(f"/productions/{newest[0]}/documents").json == {"items": [], "next": None, "prev": None}
     assert ME.get(f"/productions/{newest[0]}/documents?after=x").status == 400
     for cursor in ("x", "WzFd", "WyJhIl0"):
         assert ME.get(f"/productions?case=Case&after={cursor}").status == (200 if cursor == "WzFd" else 400)

@@ -31,8 +31,8 @@ from tools.openapi import DOCUMENT
 pytestmark = pytest.mark.slow
 
 LISTS = {"GET /imports": "query:case", "GET /productions": "query:case", "GET /cases": "query:prefix"}
-LISTS["GET /activities"] = "query:case"
-PLACES = ("query:case", "query:prefix", "body:case")
+LISTS |= {"GET /activities": "query:case", "GET /custodians": "query:case"}
+PLACES = ("query:case", "query:prefix", "query:name", "body:case")
 WHOLE_TENANT = ("/custody-periods", "/custody-transfers", "/custody-changes", "/profiles", "/devices", "/users")
 ME = "GET /me"
 PROFILES = {"body:profile", "query:profile"}
@@ -61,7 +61,7 @@ def expected_of(matrix: Matrix, request: ApiRequest) -> ApiResponse:
         return send(matrix, request, [SHARED_CASE], ours)[0]
     if case_of(request) == SHARED_CASE and "body:exhibitIds" not in request.values:
         return send(matrix, request, None, ours)[0]
-    if request.route in LISTS and case_of(request) is None:
+    if request.route in LISTS and case_of(request) is None and "query:caseId" not in request.values:
         return send(matrix, request.with_values({LISTS[request.route]: SHARED_CASE}), None, ours)[0]
     return send(matrix, request, [SHARED_CASE], STRANGER)[0]
 

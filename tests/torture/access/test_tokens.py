@@ -100,7 +100,7 @@ def test_a_scheme_in_lower_case_and_a_number_for_a_tenant_mean_what_they_say(api
     good, number = api.signer.sign(), api.signer.of_tenant(UNKNOWN_ID)
     assert api.send(request, [f"bearer {good}"]) == api.send(request, [f"BEARER {good}"])
     assert api.matrix.ours.mark in api.send(request, [f"bearer {good}"]).text
-    assert api.send(request, [f"Bearer {number}"]).json == {"items": [], "next": None}
+    assert api.send(request, [f"Bearer {number}"]).json == {"items": [], "next": None, "prev": None, "total": None}
 
 
 def test_the_same_request_under_the_same_key_is_each_tenants_own(api: Api) -> None:
