@@ -191,6 +191,8 @@ def _send_volumes(world: World, tenant: Tenant) -> None:
         done(tenant, "POST /volumes/{volumeId}/import", {"path:volumeId": made["id"], **body})
     for message in taken_from(settings().volume_work_queue_url):
         assert call(process_volume.lambda_handler, message)
+    held = done(tenant, "GET /volumes/{volumeId}", {"path:volumeId": tenant.ids["held volume"]})
+    tenant.ids["held"] = held["imports"][0]["id"]
     tenant.ids["open volume"] = done(tenant, "POST /volumes", {**named, "body:name": f"{tenant.mark} open"})["id"]
     zipped = {"body:archive.fileName": f"{tenant.mark}.zip", "body:archive.size": 4}
     made = done(tenant, "POST /volumes", {**named, **zipped})
