@@ -168,6 +168,8 @@ def _send_volumes(world: World, tenant: Tenant) -> None:
         done(tenant, "POST /volumes/{volumeId}/import", {"path:volumeId": made["id"], **body})
     for message in taken_from(settings().volume_work_queue_url):
         assert call(process_volume.lambda_handler, message)
+    held = done(tenant, "GET /volumes/{volumeId}", {"path:volumeId": tenant.ids["held volume"]})
+    tenant.ids["held"] = held["imports"][0]["id"]
     tenant.ids["open volume"] = done(tenant, "POST /volumes", {**named, "body:name": f"{tenant.mark} open"})["id"]
     declared = {"path:volumeId": tenant.ids["open volume"], "body:path": f"{tenant.mark}/3.txt", "body:size": 3}
     done(tenant, "POST /volumes/{volumeId}/files", declared, in_list=True)

@@ -93,7 +93,7 @@ def test_what_is_anothers_is_answered_as_what_there_is_not_and_stays_as_it_is(
 
 @pytest.mark.usefixtures("checks")
 def test_no_message_was_sent_about_anothers_import(matrix: Matrix) -> None:
-    ours = {matrix.ours.ids[each] for each in ("cancelled", "checked", "loaded")}
+    ours = {matrix.ours.ids[each] for each in ("cancelled", "checked", "held", "loaded")}
     assert {message["import_id"] for message in request_messages()} == ours
 
 
