@@ -38,6 +38,7 @@ SUBJECTS = {
         "insert_destinations",
     ),
     "Custody": ("devices", "custody_periods", "custody_changes"),
+    "Activities": ("activities",),
     "Coordination": ("outbox_events", "outbox_state", "idempotency_keys", "semaphores", "semaphore_holders"),
 }
 _REFERENCE = re.compile(r"\b([a-z_]+)\.([a-z_]+)\b")
