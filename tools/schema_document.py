@@ -39,6 +39,7 @@ SUBJECTS = {
     ),
     "Custody": ("devices", "custody_periods", "custody_changes"),
     "Users": ("users",),
+    "Activities": ("activities",),
     "Coordination": ("outbox_events", "outbox_state", "idempotency_keys", "semaphores", "semaphore_holders"),
 }
 _REFERENCE = re.compile(r"\b([a-z_]+)\.([a-z_]+)\b")

@@ -38,8 +38,7 @@ class OutboxEvents(Base):
     published: Mapped[int] = mapped_column(
         SmallInteger,
         server_default="0",
-        comment="0 new, 1 published, 2 dead-lettered, 3 leased at least once and not published yet; for the event bus: "
-        "4 waits, 5 dead-lettered",
+        comment="0 new, 1 published, 2 dead-lettered, 3 leased at least once and not published yet",
     )
     lease_token: Mapped[str | None] = mapped_column(
         String(32), comment="The latest lease; NULL before the first and after a failure"

@@ -71,18 +71,18 @@ def test_it_reads_and_writes_rows(user: User) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE {0} SET version = 1",
+        "UPDATE {0} SET user_id = 1",
         "DELETE FROM {0}",
         "TRUNCATE TABLE {0}",
-        "INSERT INTO {0} (version) VALUES (1) ON DUPLICATE KEY UPDATE version = 2",
-        "REPLACE INTO {0} (version) VALUES (1)",
+        "INSERT INTO {0} (user_id) VALUES (1) ON DUPLICATE KEY UPDATE user_id = 2",
+        "REPLACE INTO {0} (user_id) VALUES (1)",
     ],
 )
 def test_history_is_inserted_and_read_and_nothing_else(user: User, table: str, statement: str) -> None:
     user.execute("first", f"SELECT COUNT(*) FROM {table}")
     # The right is there; what is missing is a value.
     with pytest.raises(DBAPIError, match=r"\((1364|1452), "):
-        user.execute("first", f"INSERT INTO {table} (version) VALUES (1)")
+        user.execute("first", f"INSERT INTO {table} (user_id) VALUES (1)")
     with pytest.raises(DBAPIError, match=r"\(1142, "):
         user.execute("first", statement.format(table))
 

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from tests.torture.access.tenants import Tenant
+from typing import Any, Protocol
 
 
-def lists_of(tenant: Tenant, device: int) -> dict[str, dict[str, Any]]:
+class Owner(Protocol):
+    """A tenant with one of everything."""
+
+    @property
+    def mark(self) -> str:
+        """What is in all its names."""
+
+    @property
+    def more(self) -> int:
+        """How many more documents it has."""
+
+    @property
+    def ids(self) -> dict[str, Any]:
+        """The ids of what it has."""
+
+    @property
+    def case(self) -> str:
+        """The case that no other tenant has."""
+
+    @property
+    def device(self) -> int:
+        """The device that no other tenant has."""
+
+
+def lists_of(tenant: Owner, device: int) -> dict[str, dict[str, Any]]:
     """Every list that comes in pages, and what it is of; the first page of a case is of what both tenants have."""
     loaded = {"path:importId": tenant.ids["loaded"]}
     of_case = {"query:case": tenant.case, "query:limit": 2}
