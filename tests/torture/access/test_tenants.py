@@ -31,6 +31,7 @@ HELD_UP = {
     ("imports.state.facts", "lock_import"): "the import is read once more, with the tenant, before a commit",
     ("productions.selection", "_iterate_pages"): "exhibits are counted with the case first, and names are of the case",
     ("productions.selection", "_check_custodian_names"): "only custodians of the selected exhibits count",
+    ("productions.bates_sequences", "_list_void"): "only productions of the case's own sequences count",
     ("volume_files.error_files", "require_volume"): "the volume is of a case of the tenant, and of the tenant",
     ("exhibits.search", "_is_long"): "it counts up to a number that no case here has, and the page has the case again",
 }
