@@ -33,8 +33,8 @@ from benchmarks.output import DONE, FAILED, run_command, run_measurement, table
 from benchmarks.processes import Workers
 from core.caller import Caller
 from core.contracts.exhibits import ExhibitChange
+from core.contracts.imports.undos import UndoRequest
 from core.contracts.taggings import TaggingRequest
-from core.contracts.undos import UndoRequest
 from core.errors import StaleVersionError
 from shell.db.session import session
 from shell.exhibits.commands import add_taggings, patch_exhibit

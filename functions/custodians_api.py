@@ -5,8 +5,8 @@ from core.contracts import exhibits as schemas
 from core.contracts.cases import CustodianPage, TagPage
 from shell.api import app as api
 from shell.api.mutations import ONE_AT_A_TIME, run_idempotent
-from shell.exhibit_files import files
-from shell.exhibits import commands, custodians, named_lists, text_reading
+from shell.exhibit_files import files, text_reading
+from shell.exhibits import commands, custodians, named_lists
 
 lambda_handler = api.http_handler(app := api.http_app())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.contracts import checks, corrections, undos
+from core.contracts.imports import checks, corrections, undos
 from shell.api import app as api
 from shell.api.mutations import ResponseOptions, run_idempotent
 from shell.api.routes import steps

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.contracts import import_reports as reports
-from core.contracts import import_rows as rows
-from core.contracts.imports import ImportState
+from core.contracts.imports import reports as reports
+from core.contracts.imports import rows as rows
+from core.contracts.imports.states import ImportState
 from shell.api import app as api
 from shell.api.conditional import IfNoneMatch, respond_to_poll
 from shell.imports import queries, report_urls, results

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.contracts import previews
 from core.contracts import profiles as schemas
+from core.contracts.imports import previews
 from shell.api import app as api
 from shell.api.mutations import WITH_ETAG, ResponseOptions, parse_if_match, respond_with_etag, run_idempotent
 from shell.imports import profiles as ops

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.contracts import uploads as schemas
-from core.contracts.previews import ImportPreview
+from core.contracts.imports import uploads as schemas
+from core.contracts.imports.previews import ImportPreview
 from shell.api import app as api
 from shell.api.mutations import ResponseOptions, run_idempotent
 from shell.imports import early_previews as previews

@@ -15,7 +15,7 @@ from core.contracts.common import MAX_PAGE
 from core.contracts.exhibit_lists import ExhibitSummary
 from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.exhibits import ExhibitHistoryEntry
-from core.contracts.imports import ImportState
+from core.contracts.imports.states import ImportState
 from core.contracts.pages import NewestFirst
 from core.contracts.queries import CasesQuery, ImportQuery
 from exhibit_ingest.catalog.application import build_caller

@@ -14,7 +14,7 @@ from rich.text import Text
 from core.codes import Rejection
 from core.imports.check_summary import CheckStatus, CodeSummary, Severity, judge_check, read_summaries
 from core.imports.check_updates import Updates, describe_rows
-from core.imports.column_report import ColumnReading
+from core.imports.columns.report import ColumnReading
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_mode import Mode
 from exhibit_ingest.cli.summary import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from core.imports.column_report import ColumnKind, ColumnReading
+from core.imports.columns.report import ColumnKind, ColumnReading
 from core.load_file.field_mapping import MappingReason
 from exhibit_ingest.printable import shorten_printable
 

@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pymysql import MySQLError
 from rich.console import Console
 
-from core.imports.column_report import describe_columns
+from core.imports.columns.report import describe_columns
 from core.load_file.layout import Layout
 from core.load_mode import Mode
 from exhibit_ingest.cli.cancellation import (

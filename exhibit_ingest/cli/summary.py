@@ -17,7 +17,7 @@ from rich.text import Text
 from core.checks.deficiencies import DEFICIENT
 from core.codes import Rejection
 from core.explanations.tables import Consequence
-from core.imports.column_report import ColumnReading
+from core.imports.columns.report import ColumnReading
 from core.load_mode import Mode
 from exhibit_ingest.cli.column_summary import list_columns
 from exhibit_ingest.cli.import_status import CodeCounts, ImportProgress

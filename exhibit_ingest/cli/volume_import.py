@@ -15,7 +15,7 @@ from typing import Any
 
 from rich.console import Console
 
-from core.imports.column_report import describe_columns
+from core.imports.columns.report import describe_columns
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS
 from exhibit_ingest.cli.cancellation import Stack, cancel_import, describe_cancelled, describe_database
 from exhibit_ingest.cli.check_results import choose_exit_code, format_checks_json, print_checks

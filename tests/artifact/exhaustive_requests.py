@@ -14,7 +14,7 @@ import requests
 from boto3.s3.transfer import TransferConfig
 
 import start_import
-from core.contracts.imports import SINGLE_PUT_BYTES
+from core.contracts.imports.announcements import SINGLE_PUT_BYTES
 from core.errors import StorageUnavailableError
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template

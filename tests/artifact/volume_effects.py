@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from core.caller import Caller
-from core.contracts.imports import NewImport
-from core.contracts.uploads import MIN_BYTES_IN_PARTS
+from core.contracts.imports.announcements import NewImport
+from core.contracts.imports.uploads import MIN_BYTES_IN_PARTS
 from shell.db.session import session
 from shell.imports.uploads import create_import
 from tests.artifact.event_sender import Sender, logical_id

@@ -11,8 +11,8 @@ import pytest
 import requests
 from botocore.config import Config
 
-from core.contracts.imports import SINGLE_PUT_BYTES
-from core.contracts.uploads import MIN_BYTES_IN_PARTS
+from core.contracts.imports.announcements import SINGLE_PUT_BYTES
+from core.contracts.imports.uploads import MIN_BYTES_IN_PARTS
 from core.errors import StorageUnavailableError
 from shell.aws import clients, new_objects
 from tests.artifact.document_effects import wait_for_executions

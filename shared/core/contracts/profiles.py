@@ -17,7 +17,7 @@ from core.contracts.common import (
     UserName,
     UtcTimestamp,
 )
-from core.contracts.import_options import Options
+from core.contracts.imports.options import Options
 
 
 class NewProfile(RequestModel):

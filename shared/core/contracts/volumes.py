@@ -19,9 +19,9 @@ from core.contracts.common import (
     Total,
     UserName,
 )
-from core.contracts.import_options import Options
-from core.contracts.imports import UploadUrls
-from core.contracts.uploads import IN_PARTS, choose_part_bytes
+from core.contracts.imports.announcements import UploadUrls
+from core.contracts.imports.options import Options
+from core.contracts.imports.uploads import IN_PARTS, choose_part_bytes
 from core.statuses import ImportKind, ImportStatus, VolumeStatus, Wish
 
 MAX_FILE_BYTES = 1_000_000_000_000

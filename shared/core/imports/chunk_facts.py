@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from core.imports import column_facts
 from core.imports.check_updates import Updates
-from core.imports.column_facts import ColumnFacts
+from core.imports.columns import facts as column_facts
+from core.imports.columns.facts import ColumnFacts
 
 CLAIM = "claim"
 _LENGTH_BYTES = 4

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
-from core.imports.column_facts import ColumnCells, find_facts, note_dates
-from core.imports.column_report import ColumnKind, describe_columns
-from core.imports.column_warnings import ColumnWarning, list_warnings
+from core.imports.columns.facts import ColumnCells, find_facts, note_dates
+from core.imports.columns.report import ColumnKind, describe_columns
+from core.imports.columns.warnings import ColumnWarning, list_warnings
 from core.imports.findings import Detection, detect
 from core.load_file.chunk_reader import read_chunk
 from core.load_file.dialect import read_opening

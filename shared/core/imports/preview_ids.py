@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-PREFIX = "previews"
+PREVIEW_PREFIX = "previews"
 PATTERN = r"^[A-Za-z0-9_-]{32}\.[1-9][0-9]{0,11}\.[0-9a-f]{32}$"
 PREVIEW_ID = re.compile(PATTERN)
 
@@ -28,7 +28,7 @@ class PreviewId(NamedTuple):
 
     def build_key(self, tenant_id: str) -> str:
         """Return the key of the object, under the prefix of the tenant."""
-        return f"{PREFIX}/{tenant_id}/{self}"
+        return f"{PREVIEW_PREFIX}/{tenant_id}/{self}"
 
     def is_of(self, cases: Iterable[str]) -> bool:
         """Return whether it is for one of these cases."""

@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from core.caller import Caller
 from core.contracts.common import API_VERSION, MAX_BATCH, MAX_PAGE
-from core.contracts.imports import PART_BYTES, SINGLE_PUT_BYTES
+from core.contracts.imports.announcements import PART_BYTES, SINGLE_PUT_BYTES
 from core.contracts.queries import UsersQuery
 from core.contracts.users import Limits, Me, NamedUser, UserList
 from core.errors import ForbiddenError

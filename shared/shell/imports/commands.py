@@ -25,7 +25,7 @@ from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.imports import ImportState
+from core.contracts.imports.states import ImportState
 from core.errors import WrongStateError
 from core.events import import_cancelled, import_retried
 from core.imports.steps import CANCELLABLE, Action, find_next

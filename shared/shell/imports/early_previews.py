@@ -15,9 +15,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.previews import ImportPreview
+from core.contracts.imports.previews import ImportPreview
+from core.contracts.imports.uploads import MAX_PREVIEW_BYTES, NewPreview, PendingPreview, PreviewUpload
 from core.contracts.queries import PreviewQuery
-from core.contracts.uploads import MAX_PREVIEW_BYTES, NewPreview, PendingPreview, PreviewUpload
 from core.errors import NotFoundError, WrongStateError
 from core.imports.preview_ids import PreviewId, hash_case, parse_preview_id
 from core.imports.profile_options import merge_profile

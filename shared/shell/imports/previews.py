@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 from sqlalchemy import text
 
 from core.caller import Caller
-from core.contracts.previews import ImportPreview
+from core.contracts.imports.previews import ImportPreview
 from core.contracts.queries import PreviewQuery
 from core.errors import InvalidInputError, WrongStateError
 from core.imports.findings import list_choices

@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
 
 from core.caller import Caller
-from core.contracts.import_options import MAX_OPTION_COLUMNS, Options
-from core.contracts.imports import ProfileUse
+from core.contracts.imports.options import MAX_OPTION_COLUMNS, Options
+from core.contracts.imports.states import ProfileUse
 from core.contracts.profiles import NewProfile, Profile, ProfilePage
 from core.contracts.queries import ProfileQuery
 from core.errors import (

@@ -11,19 +11,11 @@ from dataclasses import asdict, replace
 from sqlalchemy import bindparam, text
 
 from core.caller import Caller
-from core.contracts.import_pages import PageReconciliation
-from core.contracts.imports import (
-    MAX_LISTED_COLUMNS,
-    FileReading,
-    ImportColumn,
-    ImportDetails,
-    ImportPage,
-    ImportState,
-    LoadModeState,
-    ProfileUse,
-)
+from core.contracts.imports.details import MAX_LISTED_COLUMNS, FileReading, ImportColumn, ImportDetails, LoadModeState
+from core.contracts.imports.pages import PageReconciliation
+from core.contracts.imports.states import ImportPage, ImportState, ProfileUse
 from core.contracts.queries import ImportQuery
-from core.imports.column_report import describe_columns
+from core.imports.columns.report import describe_columns
 from core.load_file.layout import Layout
 from core.pagination import build_page, open_window
 from core.statuses import ImportStatus

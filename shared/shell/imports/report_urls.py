@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from core.caller import Caller
-from core.contracts.import_reports import ReportFile, ReportFiles, ReportNames
-from core.contracts.imports import ImportState
+from core.contracts.imports.reports import ReportFile, ReportFiles, ReportNames
+from core.contracts.imports.states import ImportState
 from core.http_headers import name_download
-from core.imports.column_report import describe_columns
+from core.imports.columns.report import describe_columns
 from core.imports.report_files import build_deficiency_keys, build_findings_key, build_report_keys
 from core.load_file.layout import Layout
 from shell.aws.presigned_urls import presign_get

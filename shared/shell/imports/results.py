@@ -14,8 +14,8 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.import_reports import MAX_CODES, CodeCount, CodeCounts
-from core.contracts.import_rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
+from core.contracts.imports.reports import MAX_CODES, CodeCount, CodeCounts
+from core.contracts.imports.rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
 from core.load_file.encoding import replace_surrogates
 from core.pagination import decode_cursor, paginate
 from core.statuses import CodeKind

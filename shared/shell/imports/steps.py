@@ -18,9 +18,9 @@ from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.checks import RunRequest
-from core.contracts.import_options import NewOptions
-from core.contracts.imports import ImportState
+from core.contracts.imports.checks import RunRequest
+from core.contracts.imports.options import NewOptions
+from core.contracts.imports.states import ImportState
 from core.errors import WrongStateError
 from core.imports.steps import Action, describe_refusal, find_next
 from core.imports.uploads import PREFIX

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 
 from core.caller import Caller
-from core.contracts.imports import SINGLE_PUT_BYTES, UploadUrls
-from core.contracts.uploads import StoredPart, UploadProgress, UploadState
+from core.contracts.imports.announcements import SINGLE_PUT_BYTES, UploadUrls
+from core.contracts.imports.uploads import StoredPart, UploadProgress, UploadState
 from core.errors import AlreadyExistsError, WrongStateError
 from core.imports.uploads import build_placeholder_key
 from core.statuses import ImportStatus

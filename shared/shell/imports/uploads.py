@@ -15,8 +15,7 @@ from typing import NamedTuple
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.import_options import Options
-from core.contracts.imports import (
+from core.contracts.imports.announcements import (
     PART_BYTES,
     SINGLE_PUT_BYTES,
     ImportUpload,
@@ -25,7 +24,8 @@ from core.contracts.imports import (
     UploadPart,
     UploadUrls,
 )
-from core.contracts.uploads import choose_part_bytes
+from core.contracts.imports.options import Options
+from core.contracts.imports.uploads import choose_part_bytes
 from core.errors import FileRefusedError, InvalidInputError, NotFoundError
 from core.file_options import VolumeUse
 from core.imports.profile_options import merge_profile

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from sqlalchemy import RowMapping, TextClause, text
 from sqlalchemy.orm import Session
 
-from core.contracts.import_pages import PageCounts
-from core.contracts.imports import FileFigures, UncomparedHashes
+from core.contracts.imports.details import FileFigures, UncomparedHashes
+from core.contracts.imports.pages import PageCounts
 from core.contracts.paths import PathFigures, StoredPaths
 from core.volumes.hashes import list_uncompared
 from core.volumes.path_tally import PathTally, list_figures

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.checks import RunRequest
+from core.contracts.imports.checks import RunRequest
 from core.contracts.volumes import VolumeDetails
 from core.errors import WrongStateError
 from core.statuses import ImportStatus

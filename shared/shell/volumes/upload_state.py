@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.uploads import UploadState, choose_part_bytes
+from core.contracts.imports.uploads import UploadState, choose_part_bytes
 from core.errors import InvalidInputError, NotFoundError, WrongStateError
 from core.statuses import VolumeStatus
 from core.volumes.errors import shorten_name

@@ -17,8 +17,8 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.imports import UploadUrls
-from core.contracts.uploads import choose_part_bytes
+from core.contracts.imports.announcements import UploadUrls
+from core.contracts.imports.uploads import choose_part_bytes
 from core.contracts.volumes import (
     MAX_RESPONSE_BYTES,
     MAX_URLS,

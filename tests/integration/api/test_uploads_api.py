@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 import urllib3
 
-from core.contracts.uploads import MIN_BYTES_IN_PARTS, MIN_PART_BYTES, choose_part_bytes
+from core.contracts.imports.uploads import MIN_BYTES_IN_PARTS, MIN_PART_BYTES, choose_part_bytes
 from shell.aws import clients
 from tests.support.api.client import Client
 from tests.support.application.driver import World

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from core.contracts.common import MAX_BATCH, MAX_PAGE
-from core.contracts.imports import PART_BYTES, SINGLE_PUT_BYTES
+from core.contracts.imports.announcements import PART_BYTES, SINGLE_PUT_BYTES
 from shell.exhibits.search import MAX_SEARCHED
 from shell.settings import settings
 from tests.support.api.client import Client

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 import urllib3
 
-from core.contracts.uploads import MIN_PART_BYTES
+from core.contracts.imports.uploads import MIN_PART_BYTES
 from exhibit_ingest.volumes import resuming
 from exhibit_ingest.volumes.resuming import complete, has_part, send_missing
 from local.errors import LocalError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.contracts.checks import RunRequest
-from core.contracts.import_options import NewOptions
-from core.contracts.imports import ImportState
+from core.contracts.imports.checks import RunRequest
+from core.contracts.imports.options import NewOptions
+from core.contracts.imports.states import ImportState
 from shell.imports.steps import change_options, check_import, run_import
 from tests.integration.imports.import_requests import ACCEPT, CALLER, announce, committed, put, run_chunks, start
 from tests.support.application.driver import World

@@ -16,8 +16,10 @@ from sqlalchemy.pool import NullPool
 import start_import
 import write_import_report
 from core.caller import Caller
-from core.contracts.checks import RunRequest
-from core.contracts.imports import ImportDetails, ImportState, NewImport, PendingUpload
+from core.contracts.imports.announcements import NewImport, PendingUpload
+from core.contracts.imports.checks import RunRequest
+from core.contracts.imports.details import ImportDetails
+from core.contracts.imports.states import ImportState
 from shell.aws import clients
 from shell.db.session import session
 from shell.imports.chunks.chunk_input import ChunkInput

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.imports.column_effects import EFFECTS
+from core.imports.columns.effects import EFFECTS
 from core.load_file import options
 from shell.imports.completing import column_warnings
 from tests.integration.imports.conftest import Setting

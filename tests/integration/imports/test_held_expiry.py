@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from core.contracts.imports import ImportState
+from core.contracts.imports.states import ImportState
 from shell.imports import upload_expiry
 from shell.imports.upload_expiry import expire_uploads
 from tests.integration.imports.held_imports import RIGHT, change, check, held, run

@@ -9,7 +9,7 @@ from itertools import permutations
 import pytest
 
 import write_import_report
-from core.contracts.checks import RunRequest
+from core.contracts.imports.checks import RunRequest
 from core.contracts.queries import PreviewQuery
 from core.errors import FileRefusedError, PreconditionMissingError, StaleVersionError, WrongStateError
 from core.statuses import ImportStatus

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
-from core.contracts.import_options import NewOptions
+from core.contracts.imports.options import NewOptions
 from core.errors import ExhibitIngestError, StaleVersionError, WrongStateError
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.splitting.registration import register_chunks

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, text
 
-from core.contracts.import_reports import CodeCount
+from core.contracts.imports.reports import CodeCount
 from core.errors import NotFoundError, WrongStateError
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec

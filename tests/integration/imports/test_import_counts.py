@@ -6,7 +6,7 @@ test_command_counts.py compares every count that is printed, after each step of 
 from __future__ import annotations
 
 import start_import
-from core.contracts.checks import RunRequest
+from core.contracts.imports.checks import RunRequest
 from core.contracts.queries import CasesQuery
 from shell.exhibits.case_list import list_cases
 from shell.imports.commands import cancel_import

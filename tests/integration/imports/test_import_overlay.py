@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from core.contracts.checks import RunRequest
+from core.contracts.imports.checks import RunRequest
 from shell.imports.queries import get_import
 from shell.imports.steps import run_import
 from tests.integration.imports.conftest import Chunks

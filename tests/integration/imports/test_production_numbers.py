@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import start_import
-from core.contracts.checks import RunRequest
 from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.exhibits import ExhibitChange
+from core.contracts.imports.checks import RunRequest
 from shell.exhibits.commands import patch_exhibit
 from shell.exhibits.listing import list_exhibits
 from shell.exhibits.queries import get_exhibit

@@ -16,10 +16,10 @@ from core.contracts.exhibits import ExhibitChange
 from core.errors import InvalidInputError, NotFoundError, UnavailableError
 from core.texts.packs import TEXT_PREFIX
 from shell.aws import clients
+from shell.exhibit_files.text_reading import PART_BYTES, read_text
 from shell.exhibits.commands import patch_exhibit
 from shell.exhibits.listing import list_exhibits
 from shell.exhibits.queries import get_exhibit
-from shell.exhibits.text_reading import PART_BYTES, read_text
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.write_or_check import finish_chunk
 from tests.integration.imports.conftest import Chunks

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.contracts.imports import SINGLE_PUT_BYTES, NewImport, PendingUpload, UploadUrls
+from core.contracts.imports.announcements import SINGLE_PUT_BYTES, NewImport, PendingUpload, UploadUrls
 from core.errors import InvalidInputError, NotFoundError, StorageUnavailableError
 from shell.aws import clients
 from shell.db.session import session

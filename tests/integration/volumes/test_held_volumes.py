@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.contracts.checks import RunRequest
-from core.contracts.import_options import NewOptions
+from core.contracts.imports.checks import RunRequest
+from core.contracts.imports.options import NewOptions
 from core.errors import StaleVersionError, WrongStateError
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.steps import change_options, check_import, run_import

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.contracts.imports import SINGLE_PUT_BYTES
+from core.contracts.imports.announcements import SINGLE_PUT_BYTES
 from exhibit_ingest.stack_parts import HasBucket
 from exhibit_ingest.volumes import sending
 from exhibit_ingest.volumes.inventory import LocalFile

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from core.contracts.checks import RunRequest
+from core.contracts.imports.checks import RunRequest
 from core.contracts.pages import ListQuery
 from core.contracts.queries import VolumeQuery
 from core.contracts.volumes import NewVolume, NewVolumeFile

@@ -22,6 +22,7 @@ SHARED = Path(__file__).parents[3] / "shared"
 METHODS = frozenset({"match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split"})
 # How patterns are used that are not called by the name that they are bound to.
 _USES = {
+    ("shell/api/requests.py", "_ID"): {"fullmatch"},
     ("core/checks/deficiencies.py", "_REWORDED"): {"sub"},
     ("core/dates/written_dates.py", "_FORMS"): {"fullmatch"},
     ("core/load_file/file_signatures.py", "_FORMATS"): {"match"},

@@ -8,8 +8,8 @@ from typing import Any
 import complete_import
 import start_import
 from core.caller import Caller
+from core.contracts.imports.undos import Undo, UndoRequest
 from core.contracts.pages import ListQuery
-from core.contracts.undos import Undo, UndoRequest
 from core.exhibit_fields import KEYS, TEXTS
 from shell.db.session import session
 from shell.imports.undo.commands import undo_import

@@ -10,6 +10,17 @@ from tests.torture.access.openapi_places import places
 from tests.torture.access.tenants import SHARED_CASE, SHARED_PREFIX, Tenant
 
 
+def request_of(route: str, *, in_list: bool = False, **body: Any) -> ApiRequest:
+    return ApiRequest(route, {f"body:{name}": value for name, value in body.items()}, in_list)
+
+
+def poll(route: str, **values: int) -> Iterator[ApiRequest]:
+    """The object, and again as a client that had it once."""
+    place = {f"path:{name}": value for name, value in values.items()}
+    for known in ({}, {"header:If-None-Match": 'W/"0"'}):
+        yield ApiRequest(route, {**place, **known})
+
+
 def pages(tenant: Tenant, route: str, **values: Any) -> Iterator[ApiRequest]:
     """The whole list, its second page and, if it is read in both directions, what comes before that in reverse."""
     said = {f"{'path' if f'path:{name}' in places()[route] else 'query'}:{name}": v for name, v in values.items()}

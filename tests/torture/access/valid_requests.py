@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tests.torture.access.activity_requests import activities, devices, filters_of, pages
+from tests.torture.access.activity_requests import activities, devices, pages, poll, request_of
 from tests.torture.access.calls import ApiRequest
+from tests.torture.access.document_requests import exhibits, productions
 from tests.torture.access.openapi_places import places
 from tests.torture.access.tenants import (
     SHARED_CASE,
     SHARED_DEVICE,
-    SHARED_HOLDER,
-    SHARED_PREFIX,
     SHARED_PROFILE,
-    SHARED_TAG,
     SHARED_VOLUME,
     Tenant,
 )
@@ -55,23 +53,12 @@ PREVIEW = {
     "dateOrder": "DMY",
     "timeZone": "Europe/Berlin",
 }
-DATES = [f"body:{name}" for name in ("documentDate", "dateSent", "dateReceived", "dateCreated", "dateModified")]
-OF_EXHIBITS = (
-    "batesBegin",
-    "batesEnd",
-    "parentControlNumber",
-    "title",
-    "confidentiality",
-    "fileName",
-    "nativePath",
-    "textPath",
-)
 
 
 def requests_of(tenant: Tenant) -> list[ApiRequest]:
     """All of them, each as a tenant would send it for the first time."""
     of_imports = [*_cases(tenant), *_imports(tenant), *_profiles(tenant)]
-    found = [*of_imports, *_volumes(tenant), *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
+    found = [*of_imports, *_volumes(tenant), *exhibits(tenant), *_custody(tenant), *productions(tenant)]
     found += [*activities(tenant), *devices(tenant)]
     return [_keyed(tenant, each) for each in found]
 
@@ -89,17 +76,6 @@ def _keyed(tenant: Tenant, request: ApiRequest) -> ApiRequest:
     return request.with_values({"header:Idempotency-Key": tenant.key(request.route)})
 
 
-def _request_of(route: str, *, in_list: bool = False, **body: Any) -> ApiRequest:
-    return ApiRequest(route, {f"body:{name}": value for name, value in body.items()}, in_list)
-
-
-def _poll(route: str, **values: int) -> Iterator[ApiRequest]:
-    """The object, and again as a client that had it once."""
-    place = {f"path:{name}": value for name, value in values.items()}
-    for known in ({}, {"header:If-None-Match": 'W/"0"'}):
-        yield ApiRequest(route, {**place, **known})
-
-
 def _cases(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from pages(tenant, "GET /cases")
     for case in (SHARED_CASE, tenant.case):
@@ -109,7 +85,7 @@ def _cases(tenant: Tenant) -> Iterator[ApiRequest]:
     yield ApiRequest("GET /cases/{caseId}", {"path:caseId": tenant.ids["case"]})
     yield ApiRequest("GET /me", {})
     yield ApiRequest("GET /users", {"query:ids": tenant.user})
-    yield _request_of("POST /cases", name=tenant.new_cases[1])
+    yield request_of("POST /cases", name=tenant.new_cases[1])
 
 
 def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
@@ -126,21 +102,21 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
             **OPTIONS,
         },
     )
-    yield _request_of("POST /imports", case=SHARED_CASE, fileName="production.dat")
+    yield request_of("POST /imports", case=SHARED_CASE, fileName="production.dat")
     # An error file of a volume.
     named = {"id": tenant.ids["volume"], "loadFile": f"{tenant.mark}.csv", "imageLoadFile": f"{tenant.mark}.opt"}
     volume = {f"body:options.volume.{name}": value for name, value in named.items()}
-    yield _request_of("POST /imports", case=tenant.case, fileName="rejected_rows.csv").with_values(volume)
+    yield request_of("POST /imports", case=tenant.case, fileName="rejected_rows.csv").with_values(volume)
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
-        yield _request_of("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
+        yield request_of("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
     yield from pages(tenant, "GET /imports")
     yield from pages(tenant, "GET /imports", caseId=tenant.ids["case"])
     for case in (SHARED_CASE, tenant.case):
         yield from pages(tenant, "GET /imports", case=case, status="completed_with_rejections")
     loaded = tenant.ids["loaded"]
     yield from pages(tenant, "GET /imports", ids=f"{loaded},{tenant.ids['checked']}")
-    yield from _poll("GET /imports/{importId}", importId=loaded)
-    yield from _poll("GET /imports/{importId}/progress", importId=loaded)
+    yield from poll("GET /imports/{importId}", importId=loaded)
+    yield from poll("GET /imports/{importId}/progress", importId=loaded)
     for what in ("codes", "reports"):
         yield ApiRequest(f"GET /imports/{{importId}}/{what}", {"path:importId": loaded})
     for what, code in (("rejections", "MISSING_ID"), ("warnings", "VALUE_TRUNCATED")):
@@ -176,20 +152,20 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
 
 def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
     for case in (SHARED_CASE, tenant.case):
-        yield _request_of("POST /volumes", case=case, name=f"{tenant.mark} VOL")
+        yield request_of("POST /volumes", case=case, name=f"{tenant.mark} VOL")
         zipped: dict[str, Any] = {"archive.fileName": f"{tenant.mark}.zip", "archive.size": 83}
         zipped["archive.inParts"] = True
-        yield _request_of("POST /volumes", case=case, name=SHARED_VOLUME, **zipped)
+        yield request_of("POST /volumes", case=case, name=SHARED_VOLUME, **zipped)
         yield from pages(tenant, "GET /volumes", case=case)
     yield from pages(tenant, "GET /volumes")
-    yield from _poll("GET /volumes/{volumeId}", volumeId=tenant.ids["volume"])
+    yield from poll("GET /volumes/{volumeId}", volumeId=tenant.ids["volume"])
     yield from pages(tenant, "GET /volumes/{volumeId}/files", volumeId=tenant.ids["volume"])
     awaited = {"path:volumeId": tenant.ids["open volume"], "query:path": f"{tenant.mark}/3.txt"}
     yield ApiRequest("GET /volumes/{volumeId}/upload", awaited)
     yield ApiRequest("GET /volumes/{volumeId}/upload", {"path:volumeId": tenant.ids["open zip"]})
     said = {"path": f"{tenant.mark}/2.txt", "size": 1, "sha256": "0" * 64, "inParts": True}
     yield from pages(tenant, "GET /volumes", caseId=tenant.ids["case"])
-    yield _request_of("POST /volumes", case=tenant.case, name=SHARED_VOLUME, createCase=False)
+    yield request_of("POST /volumes", case=tenant.case, name=SHARED_VOLUME, createCase=False)
     declared = {f"body:{name}": value for name, value in said.items()}
     yield ApiRequest("POST /volumes/{volumeId}/files", {"path:volumeId": tenant.ids["open volume"], **declared}, True)
     chosen = {"body:loadFile": f"{tenant.mark}.csv", "body:imageLoadFile": f"{tenant.mark}.opt", "body:dryRun": True}
@@ -215,7 +191,7 @@ def _profiles(tenant: Tenant) -> Iterator[ApiRequest]:
     for name in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield early.with_values({"query:profile": name})
     for case in (SHARED_CASE, tenant.case):
-        yield _request_of("POST /previews", case=case, fileName=f"{tenant.mark}.csv", size=83)
+        yield request_of("POST /previews", case=case, fileName=f"{tenant.mark}.csv", size=83)
     made = {"body:importId": tenant.ids["loaded"], "body:headerFingerprint": tenant.ids["fingerprint"]}
     yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **made})
     yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **OPTIONS})
@@ -229,47 +205,6 @@ def _profiles(tenant: Tenant) -> Iterator[ApiRequest]:
     yield ApiRequest("DELETE /profiles/{profileId}", own)
 
 
-def _exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
-    mark, exhibits = tenant.mark, tenant.ids["exhibits"]
-    for route in ("GET /exhibits", "GET /custodians", "GET /tags", "GET /productions"):
-        yield from pages(tenant, route, caseId=tenant.ids["case"])
-    yield ApiRequest("GET /custodians", {"query:search": f"{mark} Grace"})
-    for case, custodian, tag, number in (
-        (SHARED_CASE, SHARED_HOLDER, SHARED_TAG, "S-0001"),
-        (tenant.case, f"{mark} Grace", f"{mark} Privileged", f"{mark}-0002"),
-    ):
-        families = {"parent": number}, {"family": number}, {"changedByImport": tenant.ids["loaded"]}
-        for narrowed in ({}, {"custodian": custodian}, {"tag": tag}, {"controlNumber": number}, *families):
-            yield from pages(tenant, "GET /exhibits", case=case, **narrowed)
-        for page in pages(tenant, "GET /exhibits", case=case, title=mark, hasNative="false", hasText="false"):
-            yield page.with_values({"query:importId": tenant.ids["loaded"], "query:hasImages": "false"})
-        listed = {"order": "desc", "count": "true", "include": "custodians,tags", "withoutTag": tag}
-        for place in ({"from": number}, {"before": tenant.cursors["GET /exhibits"]}):
-            values = {"case": case, **listed, **place}
-            yield ApiRequest("GET /exhibits", {f"query:{name}": value for name, value in values.items()})
-        ranges = {"dateFrom": "2019-12-31", "dateTo": "2020-01-01", "batesFrom": f"{mark}1", "batesTo": f"{mark}2"}
-        yield from pages(tenant, "GET /exhibits", case=case, confidentiality=mark, **ranges)
-        yield from pages(tenant, "GET /custodians", case=case)
-        yield ApiRequest("GET /custodians", {"query:case": case, "query:search": custodian})
-        yield from pages(tenant, "GET /tags", case=case)
-        yield ApiRequest("GET /tags", {"query:case": case, "query:search": tag})
-        yield _request_of("POST /custodians", case=case, name=f"{mark} Room")
-    one = {"path:exhibitId": exhibits[0]}
-    yield ApiRequest("GET /exhibits/{exhibitId}", one)
-    yield ApiRequest("GET /exhibits/{exhibitId}/text", {**one, "query:start": 0})
-    for what in ("changes", "pages", "files"):
-        yield from pages(tenant, f"GET /exhibits/{{exhibitId}}/{what}", exhibitId=exhibits[0])
-    texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")
-    matching = {"header:If-Match": f'"{tenant.ids["versions"][0]}"'}
-    properties = {"body:properties": {f"{mark} From": f"{mark} Ada"}}
-    yield ApiRequest("PATCH /exhibits/{exhibitId}", {**one, **texts, **properties, **matching})
-    held_by = {"body:custodians": [f"{mark} Room", SHARED_HOLDER]}
-    for method in ("POST", "DELETE"):
-        yield ApiRequest(f"{method} /exhibits/{{exhibitId}}/custodians", {**one, **held_by})
-    for method in ("POST", "DELETE"):
-        yield _request_of(f"{method} /taggings", exhibitIds=exhibits[:2], tags=[f"{mark} Privileged", SHARED_TAG])
-
-
 def _custody(tenant: Tenant) -> Iterator[ApiRequest]:
     holder, own = tenant.ids["custodian"], {"path:periodId": tenant.ids["period"]}
     # The other tenant holds its device of the same number then.
@@ -281,9 +216,9 @@ def _custody(tenant: Tenant) -> Iterator[ApiRequest]:
         "custodianId": holder,
         "note": f"{tenant.mark} x",
     }
-    yield _request_of("POST /custody-periods", in_list=True, **said)
+    yield request_of("POST /custody-periods", in_list=True, **said)
     free = {"begin": f"{4049 - tenant.year}-01-10T00:00:00Z", "end": f"{4049 - tenant.year}-03-20T00:00:00Z"}
-    yield _request_of("POST /custody-periods", in_list=True, **{**said, **free, "deviceId": SHARED_DEVICE})
+    yield request_of("POST /custody-periods", in_list=True, **{**said, **free, "deviceId": SHARED_DEVICE})
     span = {"query:from": "2020-01-01T00:00:00Z", "query:to": "2030-01-01T00:00:00Z"}
     for device in (SHARED_DEVICE, tenant.device):
         for page in pages(tenant, "GET /custody-periods", deviceId=device):
@@ -295,42 +230,6 @@ def _custody(tenant: Tenant) -> Iterator[ApiRequest]:
     yield ApiRequest("PATCH /custody-periods/{periodId}", {**own, **change})
     yield ApiRequest("DELETE /custody-periods/{periodId}", {**own, "header:If-Match": '"1"'})
     given = {"deviceId": tenant.device, "at": "2026-06-01T00:00:00Z", "custodianId": holder, "note": f"{tenant.mark} y"}
-    yield _request_of("POST /custody-transfers", **given, fromPeriodId=tenant.ids["period"], end="2026-07-01T00:00:00Z")
+    yield request_of("POST /custody-transfers", **given, fromPeriodId=tenant.ids["period"], end="2026-07-01T00:00:00Z")
     shared = {"deviceId": SHARED_DEVICE, "at": f"{tenant.year}-03-10T00:00:00Z", "custodianId": holder}
-    yield _request_of("POST /custody-transfers", **shared, end=f"{tenant.year}-03-20T00:00:00Z")
-
-
-def _productions(tenant: Tenant) -> Iterator[ApiRequest]:
-    mark = tenant.mark
-    numbering: dict[str, Any] = {
-        "volume": f"{mark}-V",
-        "prefix": SHARED_PREFIX,
-        "digits": tenant.digits,
-        "numbering": "document",
-    }
-    for case, holder, tag in (
-        (SHARED_CASE, SHARED_HOLDER, SHARED_TAG),
-        (tenant.case, f"{mark} Grace", f"{mark} Privileged"),
-    ):
-        query = {"body:query.custodian": holder, "body:query.tag": tag}
-        for route in ("POST /productions", "POST /productions/check"):
-            yield _request_of(route, case=case, **numbering, properties=[f"{mark} From"]).with_values(query)
-    for case in (SHARED_CASE, tenant.case):
-        filters = {f"body:query.{name}": value for name, value in filters_of(tenant, case).items()}
-        for route in ("POST /productions", "POST /productions/check"):
-            yield _request_of(route, case=case, **numbering).with_values(filters)
-    named = {**numbering, "prefix": f"{mark}-N", "startAt": 7, "exhibitIds": tenant.ids["exhibits"][:2]}
-    named |= {"numbering": "page", "slipSheets": True}
-    for route in ("POST /productions", "POST /productions/check"):
-        yield _request_of(route, **named, case=tenant.case)
-    yield from pages(tenant, "GET /productions")
-    for case in (SHARED_CASE, tenant.case):
-        yield from pages(tenant, "GET /productions", case=case)
-    one = "/productions/{productionId}"
-    yield from _poll(f"GET {one}", productionId=tenant.ids["confirmed"])
-    for list_ in ("documents", "files"):
-        yield from pages(tenant, f"GET {one}/{list_}", productionId=tenant.ids["confirmed"])
-    for case in (SHARED_CASE, tenant.case):
-        yield from pages(tenant, "GET /bates-prefixes", case=case)
-    for what, state in (("cancel", "requested"), ("retry", "stuck")):
-        yield ApiRequest(f"POST {one}/{what}", {"path:productionId": tenant.ids[state]})
+    yield request_of("POST /custody-transfers", **shared, end=f"{tenant.year}-03-20T00:00:00Z")

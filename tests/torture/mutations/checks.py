@@ -13,7 +13,7 @@ from typing import Any
 import start_import
 from core.caller import Caller
 from core.codes import CheckCode
-from core.contracts.checks import RunRequest
+from core.contracts.imports.checks import RunRequest
 from samples.words import build_random
 from shell.db.session import session
 from shell.imports.checks.queries import list_findings

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.codes import WarningCode
-from core.imports.column_effects import EFFECTS
-from core.imports.column_facts import (
+from core.imports.columns.effects import EFFECTS
+from core.imports.columns.facts import (
     ColumnCells,
     ColumnFacts,
     find_facts,
@@ -22,7 +22,7 @@ from core.imports.column_facts import (
     read_facts,
     write_facts,
 )
-from core.imports.column_warnings import list_warnings
+from core.imports.columns.warnings import list_warnings
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
 from core.load_file.list_values import ListSigns

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from core.contracts.exhibits import NewCustodian
-from core.contracts.imports import NewImport
+from core.contracts.imports.announcements import NewImport
 from core.errors import InvalidInputError, UploadRefusedError
 from core.imports.uploads import Upload, build_object_key, build_options_key, parse_upload
 

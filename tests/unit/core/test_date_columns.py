@@ -10,7 +10,7 @@ import pytest
 
 from core.dates.written_dates import DateOrder, read_date
 from core.exhibit_dates import DATE_FIELDS, Precision, change_precisions, describe_precisions, format_date
-from core.imports.column_report import describe_columns
+from core.imports.columns.report import describe_columns
 from core.imports.report_files import build_reload_options
 from core.load_file.date_columns import read_date_value
 from core.load_file.layout import DateColumn, Layout

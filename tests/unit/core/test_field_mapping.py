@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.errors import FileRefusedError
 from core.image_load_file.lines import split_texts
-from core.imports.column_report import describe_columns
+from core.imports.columns.report import describe_columns
 from core.load_file.chunk_reader import read_chunk
 from core.load_file.encoding import SUPPORTED
 from core.load_file.field_mapping import explain_columns, map_columns

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.imports.check_summary import CodeSummary, Severity, write_summaries
-from core.imports.column_report import ColumnReading
+from core.imports.columns.report import ColumnReading
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Mode
 from exhibit_ingest.cli.check_results import choose_exit_code, format_checks_json, print_checks

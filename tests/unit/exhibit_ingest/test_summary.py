@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.explanations.tables import Consequence
-from core.imports.column_report import ColumnKind, ColumnReading
+from core.imports.columns.report import ColumnKind, ColumnReading
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Mode
 from exhibit_ingest.cli.arguments import build_parser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from core.saga import PART, SagaContext, SagaStep
 from shell.aws.durable_execution import Checkpoints
 from shell.productions import saga, steps
 from shell.productions.documents import PART_SIZE
+from shell.tables.productions import Productions
 
 MOST = 2_500
 
@@ -107,12 +109,15 @@ def test_the_steps_copy_each_part_once_and_in_order(monkeypatch: pytest.MonkeyPa
     copied: list[int] = []
     context = {steps.PARTS: parts, steps.PARTS_PER_STEP: count_parts_per_step(parts)}
     context |= {steps.PRODUCTION: 1, steps.DESTINATION: 1, steps.POSITION: 1}
-    monkeypatch.setattr(steps, "_load_with_case", lambda _id: (None, "case"))
-    monkeypatch.setattr(steps, "touch_active_production", lambda _id: None)
+    production = Productions(id=1, documents=parts, parts=json.dumps(list(range(parts))))
+    monkeypatch.setattr(steps, "_load_with_case", lambda _id: (production, "case"))
+    done: list[int] = []
+    monkeypatch.setattr(steps, "touch_active_production", lambda _id, _step, documents: done.append(documents))
     monkeypatch.setattr(steps, "_copy_part", lambda _production, _case, _start, part: copied.append(part))
     for step in range(steps.count_copy_steps(context) - 2):
         steps.copy({**context, PART: step})
     assert copied == list(range(parts))
+    assert done == copied, "documents that are copied before each part"
 
 
 def test_an_execution_of_the_version_before_keeps_a_step_for_each_part() -> None:

@@ -5,9 +5,9 @@ A handler adds them to its application with `add_routes`.
 
 from __future__ import annotations
 
-from core.contracts.checks import RunRequest
-from core.contracts.import_options import NewOptions
-from core.contracts.imports import ImportState
+from core.contracts.imports.checks import RunRequest
+from core.contracts.imports.options import NewOptions
+from core.contracts.imports.states import ImportState
 from core.contracts.volumes import VolumeDetails
 from shell.api import app as api
 from shell.api.mutations import WRITES_EVENTS, parse_if_match, parse_if_sent, run_idempotent

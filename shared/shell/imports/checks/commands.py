@@ -10,8 +10,8 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.checks import RunRequest
-from core.contracts.imports import ImportState
+from core.contracts.imports.checks import RunRequest
+from core.contracts.imports.states import ImportState
 from core.errors import FileRefusedError, SourceChangedError, WrongStateError
 from core.events import import_started
 from core.imports.check_summary import CheckStatus, judge_check, read_summaries

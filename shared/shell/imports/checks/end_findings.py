@@ -19,8 +19,8 @@ from core.families.statements import states_families
 from core.families.unread import describe_listed, describe_unread
 from core.imports.check_updates import Updates, merge_updates
 from core.imports.chunk_facts import unpack_facts
-from core.imports.column_facts import ColumnFacts, merge_facts
-from core.imports.column_warnings import list_warnings
+from core.imports.columns.facts import ColumnFacts, merge_facts
+from core.imports.columns.warnings import list_warnings
 from core.load_file.layout import Layout
 from core.volumes.documents import describe_has_pages, describe_rejected_row, describe_replaced_pages
 from shell.db.session import session

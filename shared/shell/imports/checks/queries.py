@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import text
 
 from core.caller import Caller
-from core.contracts.checks import CheckFinding, FindingPage
+from core.contracts.imports.checks import CheckFinding, FindingPage
 from core.imports.check_summary import FINDINGS_PER_ATTEMPT, Severity, map_severities
 from core.pagination import decode_cursor, paginate
 from shell.db.session import session

@@ -11,7 +11,7 @@ from itertools import repeat
 
 from sqlalchemy.orm import Session
 
-from core.imports.column_facts import ColumnFacts
+from core.imports.columns.facts import ColumnFacts
 from core.load_file.layout import Layout
 from core.load_mode import Blanks
 from core.statuses import ImportStatus

@@ -7,7 +7,7 @@ from typing import Self
 
 from sqlalchemy.orm import DeclarativeBase, Session
 
-from core.imports.column_facts import ColumnFacts
+from core.imports.columns.facts import ColumnFacts
 from core.statuses import ImportStatus
 from core.texts.packs import TextPack
 from core.volumes.linking import RowFiles

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from core.cells.keys import show_text
 from core.codes import Rejection
-from core.imports.column_facts import ColumnFacts
+from core.imports.columns.facts import ColumnFacts
 from core.load_file.chunk_reader import read_chunk, read_large_record
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.record_reader import SourceRecord

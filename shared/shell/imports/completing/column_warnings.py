@@ -12,8 +12,8 @@ from typing import NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.imports.column_facts import ColumnFacts, merge_facts, read_facts
-from core.imports.column_warnings import ColumnWarning, list_warnings
+from core.imports.columns.facts import ColumnFacts, merge_facts, read_facts
+from core.imports.columns.warnings import ColumnWarning, list_warnings
 from core.load_file.layout import Layout
 from core.statuses import ImportKind
 from shell.db.bulk_insert import insert_new

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from core.codes import FileFailure
 from core.errors import ImportNotRunningError
 from core.events import import_completed, import_failed
-from core.imports.column_warnings import ColumnWarning
+from core.imports.columns.warnings import ColumnWarning
 from core.statuses import ImportPhase, ImportStatus
 from core.volumes.path_tally import PathTally
 from shell.activity_log import Act, ActKind, record_own_act

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import text
 
 from core.errors import FileRefusedError
-from core.imports.column_report import describe_columns
+from core.imports.columns.report import describe_columns
 from core.imports.report_files import build_reload_options, build_report_keys
 from core.load_file.layout import Layout
 from shell.aws.s3 import write_stream

@@ -18,7 +18,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.corrections import Correction, NewCorrections
+from core.contracts.imports.corrections import Correction, NewCorrections
 from core.contracts.refusals import CorrectionRefusedError
 from core.errors import BusyError, InvalidInputError, WrongStateError
 from core.imports.corrections import (

@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from core.caller import Caller
 from core.codes import Rejection
-from core.contracts.corrections import CellError, RejectedCells, RejectedRowPage, RowColumn
+from core.contracts.imports.corrections import CellError, RejectedCells, RejectedRowPage, RowColumn
 from core.imports.rejected_cells import (
     MAX_CELL_BYTES,
     MAX_RAW_BYTES,

@@ -7,7 +7,7 @@ from datetime import UTC
 from sqlalchemy import bindparam, select, text
 from sqlalchemy.orm import Session
 
-from core.contracts.import_pages import ComparedImport, PageReconciliation
+from core.contracts.imports.pages import ComparedImport, PageReconciliation
 from core.statuses import ImportStatus
 from shell.imports.state.compared_imports import Source, read_sources
 from shell.tables.imports import Imports

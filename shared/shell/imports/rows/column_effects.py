@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from core.imports.column_facts import ColumnCells, ColumnFacts, find_facts, merge_facts, write_facts
+from core.imports.columns.facts import ColumnCells, ColumnFacts, find_facts, merge_facts, write_facts
 from core.load_file.layout import Layout
 from core.load_file.rows import Row
 from shell.db.bulk_insert import insert_new

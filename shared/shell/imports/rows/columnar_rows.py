@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any
 
 from core.exhibit_fields import KEYS, TEXTS
-from core.imports.column_facts import ColumnCells
+from core.imports.columns.facts import ColumnCells
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.given_columns import NAME_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE

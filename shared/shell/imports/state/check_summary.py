@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from pathlib import PurePosixPath
 
-from core.contracts.checks import ChangedColumn, CheckedCode, CheckResult, UpdateExample
+from core.contracts.imports.checks import ChangedColumn, CheckedCode, CheckResult, UpdateExample
 from core.imports.check_summary import judge_check, read_summaries
 from core.imports.check_updates import Updates, describe_rows
 from core.imports.report_files import build_deficiency_keys, build_findings_key

@@ -10,11 +10,7 @@ from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.imports import (
-    MAX_CORRECTING,
-    ImportState,
-    ProfileUse,
-)
+from core.contracts.imports.states import MAX_CORRECTING, ImportState, ProfileUse
 from core.imports.progress import UNKNOWN_PACE, compute_pace
 from core.imports.report_files import build_report_prefix
 from core.imports.steps import choose_wish, list_actions

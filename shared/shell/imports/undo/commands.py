@@ -13,7 +13,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.undos import Undo, UndoRequest
+from core.contracts.imports.undos import Undo, UndoRequest
 from core.errors import WrongStateError
 from core.statuses import OPEN_UNDOS, ImportPhase, ImportStatus, UndoStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act

@@ -13,8 +13,8 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
+from core.contracts.imports.undos import KeptItem, KeptPage, KeptReason, OtherImport, UnchangedBy, Undo
 from core.contracts.pages import ListQuery
-from core.contracts.undos import KeptItem, KeptPage, KeptReason, OtherImport, UnchangedBy, Undo
 from core.errors import NotFoundError
 from core.imports.report_files import build_kept_key
 from core.imports.undo import OtherKind

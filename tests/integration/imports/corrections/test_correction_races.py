@@ -11,7 +11,7 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.pool import NullPool
 
 from core.caller import Caller
-from core.contracts.corrections import Correction, NewCorrections
+from core.contracts.imports.corrections import Correction, NewCorrections
 from core.contracts.refusals import CorrectionRefusedError
 from core.errors import StorageUnavailableError
 from shell.aws import clients

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 import start_import
 from core.caller import Caller
-from core.contracts.checks import RunRequest
-from core.contracts.undos import UndoRequest
+from core.contracts.imports.checks import RunRequest
+from core.contracts.imports.undos import UndoRequest
 from core.errors import WrongStateError
 from shell.db.session import session
 from shell.imports.queries import get_import

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from core.contracts.exhibits import ExhibitChange
-from core.contracts.undos import OtherImport
+from core.contracts.imports.undos import OtherImport
 from core.exhibit_history import Entry
 from core.imports import undo as rules
 from shell.exhibits.commands import patch_exhibit

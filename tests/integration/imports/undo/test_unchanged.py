@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.contracts.undos import Undo
+from core.contracts.imports.undos import Undo
 from shell.imports.undo.queries import get_undo
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER

@@ -13,7 +13,7 @@ import handle_failed_import
 import import_chunk
 import start_import
 from core.contracts.exhibits import ExhibitChange
-from core.contracts.undos import Undo
+from core.contracts.imports.undos import Undo
 from core.errors import QueueUnavailableError
 from core.imports.report_files import build_kept_key
 from shell.aws import clients

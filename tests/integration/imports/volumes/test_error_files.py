@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from core.caller import Caller
-from core.contracts.imports import NewImport
+from core.contracts.imports.announcements import NewImport
 from core.contracts.paths import StoredPaths
 from core.contracts.volumes import VolumeImportRequest
 from core.errors import ConflictError, NotFoundError, WrongStateError

@@ -8,7 +8,7 @@ import pytest
 
 import start_import
 import write_import_report
-from core.contracts.undos import UndoRequest
+from core.contracts.imports.undos import UndoRequest
 from core.errors import ImportNotRunningError
 from shell.db.session import session
 from shell.imports.commands import retry_import

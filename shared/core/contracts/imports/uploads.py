@@ -7,7 +7,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from core.contracts.common import FileName, RequestModel, ResponseModel
-from core.contracts.imports import MAX_SIZE, PART_BYTES, SINGLE_PUT_BYTES, UploadUrls
+from core.contracts.imports.announcements import MAX_SIZE, PART_BYTES, SINGLE_PUT_BYTES, UploadUrls
 
 # Amazon S3 User Guide, "Amazon S3 multipart upload limits": a part has 5 MiB or more, but for the last one.
 MIN_BYTES_IN_PARTS, MIN_PART_BYTES = 10_000_000, 16_000_000

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from core.dates.words import DateNote
-from core.imports.column_effects import HasEffect, list_effects, says_nothing
+from core.imports.columns.effects import HasEffect, list_effects, says_nothing
 from core.imports.list_signs import note_signs
 from core.load_file.date_columns import read_date_value
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS

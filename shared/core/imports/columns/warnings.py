@@ -9,7 +9,7 @@ from core.codes import WarningCode
 from core.dates.notations import PIVOT
 from core.dates.words import DateNote
 from core.exhibit_dates import DATE_FIELDS
-from core.imports.column_facts import ColumnFact, ColumnFacts, Note
+from core.imports.columns.facts import ColumnFact, ColumnFacts, Note
 from core.imports.list_signs import OWN, QUOTED, SIGN, STRONG, VALUE, WEAK
 from core.load_file.header_names import TIME_FIELDS
 from core.load_file.layout import Layout

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from core.codes import WarningCode
 from core.contracts.common import ResponseModel
-from core.contracts.imports import ProfileUse
-from core.imports.column_report import ColumnKind
+from core.contracts.imports.states import ProfileUse
+from core.imports.columns.report import ColumnKind
 from core.imports.findings import Certainty
 from core.load_file.field_mapping import MappingReason
 

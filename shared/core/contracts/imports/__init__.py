@@ -1,0 +1,1 @@
+"""The models of imports in the API: announcing, options, states, checks, corrections, undos, reports."""

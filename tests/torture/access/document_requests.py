@@ -1,0 +1,107 @@
+"""Requests about documents and productions that a tenant may send of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.torture.access.activity_requests import filters_of, pages, poll, request_of
+from tests.torture.access.calls import ApiRequest
+from tests.torture.access.tenants import (
+    SHARED_CASE,
+    SHARED_HOLDER,
+    SHARED_PREFIX,
+    SHARED_TAG,
+    Tenant,
+)
+
+DATES = [f"body:{name}" for name in ("documentDate", "dateSent", "dateReceived", "dateCreated", "dateModified")]
+OF_EXHIBITS = (
+    "batesBegin",
+    "batesEnd",
+    "parentControlNumber",
+    "title",
+    "confidentiality",
+    "fileName",
+    "nativePath",
+    "textPath",
+)
+
+
+def exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
+    """Lists, documents, their changes, files and pages, and tags."""
+    mark, exhibits = tenant.mark, tenant.ids["exhibits"]
+    for route in ("GET /exhibits", "GET /custodians", "GET /tags", "GET /productions"):
+        yield from pages(tenant, route, caseId=tenant.ids["case"])
+    yield ApiRequest("GET /custodians", {"query:search": f"{mark} Grace"})
+    for case, custodian, tag, number in (
+        (SHARED_CASE, SHARED_HOLDER, SHARED_TAG, "S-0001"),
+        (tenant.case, f"{mark} Grace", f"{mark} Privileged", f"{mark}-0002"),
+    ):
+        families = {"parent": number}, {"family": number}, {"changedByImport": tenant.ids["loaded"]}
+        for narrowed in ({}, {"custodian": custodian}, {"tag": tag}, {"controlNumber": number}, *families):
+            yield from pages(tenant, "GET /exhibits", case=case, **narrowed)
+        for page in pages(tenant, "GET /exhibits", case=case, title=mark, hasNative="false", hasText="false"):
+            yield page.with_values({"query:importId": tenant.ids["loaded"], "query:hasImages": "false"})
+        listed = {"order": "desc", "count": "true", "include": "custodians,tags", "withoutTag": tag}
+        for place in ({"from": number}, {"before": tenant.cursors["GET /exhibits"]}):
+            values = {"case": case, **listed, **place}
+            yield ApiRequest("GET /exhibits", {f"query:{name}": value for name, value in values.items()})
+        ranges = {"dateFrom": "2019-12-31", "dateTo": "2020-01-01", "batesFrom": f"{mark}1", "batesTo": f"{mark}2"}
+        yield from pages(tenant, "GET /exhibits", case=case, confidentiality=mark, **ranges)
+        yield from pages(tenant, "GET /custodians", case=case)
+        yield ApiRequest("GET /custodians", {"query:case": case, "query:search": custodian})
+        yield from pages(tenant, "GET /tags", case=case)
+        yield ApiRequest("GET /tags", {"query:case": case, "query:search": tag})
+        yield request_of("POST /custodians", case=case, name=f"{mark} Room")
+    one = {"path:exhibitId": exhibits[0]}
+    yield ApiRequest("GET /exhibits/{exhibitId}", one)
+    yield ApiRequest("GET /exhibits/{exhibitId}/text", {**one, "query:start": 0})
+    for what in ("changes", "pages", "files"):
+        yield from pages(tenant, f"GET /exhibits/{{exhibitId}}/{what}", exhibitId=exhibits[0])
+    texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")
+    matching = {"header:If-Match": f'"{tenant.ids["versions"][0]}"'}
+    properties = {"body:properties": {f"{mark} From": f"{mark} Ada"}}
+    yield ApiRequest("PATCH /exhibits/{exhibitId}", {**one, **texts, **properties, **matching})
+    held_by = {"body:custodians": [f"{mark} Room", SHARED_HOLDER]}
+    for method in ("POST", "DELETE"):
+        yield ApiRequest(f"{method} /exhibits/{{exhibitId}}/custodians", {**one, **held_by})
+    for method in ("POST", "DELETE"):
+        yield request_of(f"{method} /taggings", exhibitIds=exhibits[:2], tags=[f"{mark} Privileged", SHARED_TAG])
+
+
+def productions(tenant: Tenant) -> Iterator[ApiRequest]:
+    """Productions, their documents and files, and the prefixes of a case."""
+    mark = tenant.mark
+    numbering: dict[str, Any] = {
+        "volume": f"{mark}-V",
+        "prefix": SHARED_PREFIX,
+        "digits": tenant.digits,
+        "numbering": "document",
+    }
+    for case, holder, tag in (
+        (SHARED_CASE, SHARED_HOLDER, SHARED_TAG),
+        (tenant.case, f"{mark} Grace", f"{mark} Privileged"),
+    ):
+        query = {"body:query.custodian": holder, "body:query.tag": tag}
+        for route in ("POST /productions", "POST /productions/check"):
+            yield request_of(route, case=case, **numbering, properties=[f"{mark} From"]).with_values(query)
+    for case in (SHARED_CASE, tenant.case):
+        filters = {f"body:query.{name}": value for name, value in filters_of(tenant, case).items()}
+        for route in ("POST /productions", "POST /productions/check"):
+            yield request_of(route, case=case, **numbering).with_values(filters)
+    named = {**numbering, "prefix": f"{mark}-N", "startAt": 7, "exhibitIds": tenant.ids["exhibits"][:2]}
+    named |= {"numbering": "page", "slipSheets": True}
+    for route in ("POST /productions", "POST /productions/check"):
+        yield request_of(route, **named, case=tenant.case)
+    yield from pages(tenant, "GET /productions")
+    for case in (SHARED_CASE, tenant.case):
+        yield from pages(tenant, "GET /productions", case=case)
+    one = "/productions/{productionId}"
+    yield from poll(f"GET {one}", productionId=tenant.ids["confirmed"])
+    for list_ in ("documents", "files"):
+        yield from pages(tenant, f"GET {one}/{list_}", productionId=tenant.ids["confirmed"])
+    for case in (SHARED_CASE, tenant.case):
+        yield from pages(tenant, "GET /bates-prefixes", case=case)
+    for what, state in (("cancel", "requested"), ("retry", "stuck")):
+        yield ApiRequest(f"POST {one}/{what}", {"path:productionId": tenant.ids[state]})
