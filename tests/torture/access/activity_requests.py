@@ -11,6 +11,7 @@ from tests.torture.access.tenants import SHARED_CASE, SHARED_PREFIX, Tenant
 
 
 def request_of(route: str, *, in_list: bool = False, **body: Any) -> ApiRequest:
+    """A request with these members in its body."""
     return ApiRequest(route, {f"body:{name}": value for name, value in body.items()}, in_list)
 
 

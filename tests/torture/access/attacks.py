@@ -13,8 +13,9 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from tests.torture.access.calls import ApiRequest, ApiResponse
+from tests.torture.access.document_requests import OF_EXHIBITS
 from tests.torture.access.tenants import Tenant
-from tests.torture.access.valid_requests import OF_EXHIBITS, requests_of
+from tests.torture.access.valid_requests import requests_of
 
 NEW_IDS = range(3_000_000, 4_000_000)
 EVERYTHING = "everything"
