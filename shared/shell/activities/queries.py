@@ -21,7 +21,7 @@ from core.contracts.activities import Activity, ActivityPage
 from core.contracts.queries import ActivityQuery
 from core.pagination import build_cursor_error, decode_cursor, paginate
 from shell.db.session import session
-from shell.exhibits.cases import build_wall, get_case_id
+from shell.exhibits.cases import build_wall, find_chosen_case
 from shell.tables.activities import Activities
 from shell.tables.cases import Cases
 from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
@@ -61,10 +61,9 @@ def _choose_index(query: ActivityQuery) -> str:
 
 
 def _filter(reading: Session, caller: Caller, query: ActivityQuery, statement: Select[Any]) -> Select[Any]:
-    if query.case is not None:
-        statement = statement.where(Activities.case_id == get_case_id(reading, caller, query.case))
-    if query.case_id is not None:
-        statement = statement.where(Activities.case_id == query.case_id)
+    case_id = find_chosen_case(reading, caller, query)
+    if case_id is not None:
+        statement = statement.where(Activities.case_id == case_id)
     if query.user is not None:
         statement = statement.where(Activities.user_id == query.user)
     if query.action is not None:

@@ -39,8 +39,7 @@ _LAST_CHANGES = text(
     "STRAIGHT_JOIN custody_changes AS change_ ON change_.id = last.id"
 ).bindparams(bindparam("ids", expanding=True))
 _LABEL = text(
-    "UPDATE devices SET label = :label, version = version + 1 "
-    "WHERE id = :id AND NOT (CAST(label AS BINARY) <=> CAST(:label AS BINARY))"
+    "UPDATE devices SET label = :label WHERE id = :id AND NOT (CAST(label AS BINARY) <=> CAST(:label AS BINARY))"
 )
 
 

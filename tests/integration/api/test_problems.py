@@ -20,7 +20,7 @@ def refused(reply: Reply, status: int, name: str) -> dict[str, Any]:
 
 
 WRONG = {
-    "/exhibits": "query/case",
+    "/exhibits": "query",
     "/exhibits?case=x&limit=0": "query/limit",
     "/exhibits?case=x&limit=501": "query/limit",
     "/exhibits?case=x&limit=1&limit=2": "query/limit",

@@ -32,7 +32,7 @@ def test_a_device_has_its_holder_its_periods_and_its_last_change(world: World) -
         assert ME.post(PERIODS, [each]).status == 201
     label(4, "Ann's laptop, asset 100")
     first, second, third, fourth = ME.get("/devices").json["items"]
-    [(changed,)] = world.query("SELECT MAX(changed_at) FROM custody_changes WHERE id = 2")
+    [(changed,)] = world.query("SELECT MAX(changed_at) FROM custody_changes WHERE device_id = 1")
     assert first == {
         "deviceId": 1,
         "label": None,

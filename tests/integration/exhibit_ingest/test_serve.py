@@ -147,7 +147,7 @@ def test_what_has_not_ended_is_counted_over_all_and_named_up_to_a_number(world: 
     found = list_unfinished(world.environment["DATABASE_URL"], 2)
     assert [(each.id, each.status, each.total) for each in found] == [
         (ids[0], "awaiting_upload", 5),
-        (ids[1], "waiting", 5),
+        (ids[2], "waiting", 5),
     ]
 
 

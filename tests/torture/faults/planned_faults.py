@@ -15,7 +15,8 @@ AT_WORK = (
     *("ProduceFunction",) * 2,
     *("WriteImportReportFunction", "StartProductionFunction", "ExhibitsApiFunction", "CustodyApiFunction"),
     *("ImportsApiFunction", "ProductionsApiFunction", "CustodiansApiFunction", "HandleFailedChunkFunction"),
-    *("HandleFailedImportFunction", "ResumeProductionsFunction", "PurgeExpiredFunction"),
+    *("HandleFailedImportFunction", "ResumeProductionsFunction", "PurgeExpiredFunction", "CasesApiFunction"),
+    *("ActivitiesApiFunction", "ImportResultsApiFunction", "ProductionFilesApiFunction", "UploadsApiFunction"),
 )
 # Those with most requests under keys: an owner is late behind its claim, and the key may be another's by then.
 KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", "CustodyApiFunction")

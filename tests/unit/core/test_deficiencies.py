@@ -106,7 +106,7 @@ def test_the_text_lists_each_request_once_and_says_how_much_it_leaves_out() -> N
 SOURCES = [
     re.sub(r'"\n +f?"', "", path.read_text("utf-8"))
     for folder in ("core/checks", "core/families", "core/imports", "core/image_load_file", "shell/imports/images")
-    for path in sorted((ROOT / "shared" / folder).glob("*.py"))
+    for path in sorted((ROOT / "shared" / folder).rglob("*.py"))
     if path.name != "deficiencies.py"
 ]
 

@@ -69,8 +69,11 @@ EXEMPT = {
 }
 # How many statements of a module follow one that raises the versions of the same rows, or inserts them.
 FOLLOWING = {"shared/shell/imports/undo/pages.py": 1, "shared/shell/exhibits/texts.py": 1}
+# How many set a column that has no version: the last writer decides.
+LAST_DECIDES = {"shared/shell/custody/devices.py": 1}
 # How many fill in the names of tables that need no version.
-FILLED_IN = {"shared/shell/work/units.py": 2}
+FILLED_IN = {"shared/shell/work/units.py": 2, "shared/shell/imports/state/claims.py": 2}
+ALLOWED = {**FOLLOWING, **LAST_DECIDES, **FILLED_IN}
 TABLES = {mapper.local_table.name: mapper for mapper in models().mappers}  # type: ignore[attr-defined]
 VERSIONED = {name for name, mapper in TABLES.items() if mapper.version_id_col is not None}
 CLASSES = {TABLES[name].class_.__name__ for name in VERSIONED}
@@ -158,7 +161,7 @@ def test_nothing_in_the_source_goes_past_a_version() -> None:
     sources = {path: path.read_text("utf-8") for path in sorted((ROOT / "shared").rglob("*.py"))}
     assert any("kept.version = kept.version + 1" in source for source in sources.values())
     found = {str(path.relative_to(ROOT)): found_in(source) for path, source in sources.items()}
-    assert {path: lines for path, lines in found.items() if len(lines) != {**FOLLOWING, **FILLED_IN}.get(path, 0)} == {}
+    assert {path: lines for path, lines in found.items() if len(lines) != ALLOWED.get(path, 0)} == {}
 
 
 def test_units_of_work_are_rows_of_tables_that_need_no_version() -> None:
