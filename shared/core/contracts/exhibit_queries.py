@@ -43,7 +43,7 @@ def _require_bates_number(value: str) -> str:
 
 
 def _list_names(value: object) -> object:
-    """Return the values of a parameter that may be repeated, each once; one value is a list of one, None an empty one."""
+    """Return the values of a parameter that may be repeated, each once; one is a list of one, None an empty list."""
     values = [value] if isinstance(value, str) else value or []
     if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
         return value

@@ -236,7 +236,7 @@ def test_a_place_beyond_the_end_has_a_page_before(cases: Cases) -> None:
         {"after": encode_cursor("A"), "from": "A"},
         {"after": encode_cursor("A"), "before": encode_cursor("A")},
     ):
-        with pytest.raises(ValueError, match="after or before, not both|one of after, before and from"):
+        with pytest.raises(ValueError, match=r"after or before, not both|one of after, before and from"):
             page({}, **more)
 
 
