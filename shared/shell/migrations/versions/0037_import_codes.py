@@ -10,8 +10,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0038"
-down_revision = "0037"
+revision = "0037"
+down_revision = "0036"
 
 TABLE = """
     CREATE TABLE IF NOT EXISTS import_codes (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0037"
-down_revision = "0036"
+revision = "0036"
+down_revision = "0035"
 
 TABLE = """
     CREATE TABLE IF NOT EXISTS import_corrections (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0040"
-down_revision = "0038"
+revision = "0038"
+down_revision = "0037"
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS activities (

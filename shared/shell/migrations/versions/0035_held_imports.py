@@ -11,8 +11,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0036"
-down_revision = "0035"
+revision = "0035"
+down_revision = "0034"
 
 # INSTANT, as in 0023.
 COLUMNS = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0034"
+revision = "0033"
 down_revision = "0032"
 
 # INSTANT, as in 0023.

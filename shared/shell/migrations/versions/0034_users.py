@@ -8,8 +8,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0035"
-down_revision = "0034"
+revision = "0034"
+down_revision = "0033"
 
 TABLE = """
     CREATE TABLE IF NOT EXISTS users (
