@@ -1,4 +1,4 @@
-"""Serve the API of what imports have found: progress, codes, rejected rows, warnings and report files."""
+"""Serve the API of what imports have found: progress, codes, rejections, warnings and report files."""
 
 from __future__ import annotations
 

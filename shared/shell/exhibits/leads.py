@@ -1,4 +1,4 @@
-"""Find few exhibits among which all matches of a list's filters are, by an index.
+"""Find, by an index, a small set of exhibits that contains all matches of a list's filters.
 
 Guaranteed: a lead has every exhibit that its filter selects, and each of them once; no filter is left out because of
 it. No more than MAX_SEARCHED + 1 are read to learn how many it has.

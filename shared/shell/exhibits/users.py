@@ -1,4 +1,4 @@
-"""Describe the caller, and name users of the tenant."""
+"""Describe the caller, and return the names of the tenant's users."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Guaranteed: parents are those of `shell.families.reading`, whatever states them; a family is followed to its ends in
 both directions, and the number of statements depends on its depth alone. A document that states a parent which the case
 does not have is at the top of its family.
-Not guaranteed: a lock.
+Not guaranteed: that the family stays the same afterwards; no row is locked.
 """
 
 from __future__ import annotations

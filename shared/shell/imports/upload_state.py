@@ -1,4 +1,4 @@
-"""Tell what of an upload S3 has, and sign URLs for what is missing, so that it can be resumed on another day.
+"""Read which parts of an upload S3 has, and sign URLs for what is missing, so that it can be resumed on another day.
 
 Guaranteed: a part counts as stored only if S3 has it with the size that it must have; an object that is there with the
 announced size is complete, whatever parts are left. Nothing is changed. Not guaranteed: that a stored part has the

@@ -1,4 +1,4 @@
-"""Tell what of a volume's zip, or of one of its files, S3 has; and which of many files it has."""
+"""Read what S3 has of a volume's zip or of one of its files, and which of many files it has."""
 
 from __future__ import annotations
 
