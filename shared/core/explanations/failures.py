@@ -153,7 +153,8 @@ FAILED_VOLUMES: Mapping[str, Explanation] = {
         "set `loadFile` or `imageLoadFile`; unpack the archive that has the production",
     ),
     VolumeFailure.SEVERAL_LOAD_FILES: Explanation(
-        "there are several data files, OPT files beside LFP files, or more than 100 image load files; the message lists them",
+        "there are several data files, OPT files beside LFP files, or more than 100 image load files; the message "
+        "lists them",
         "set `loadFile` or `imageLoadFile`",
     ),
     VolumeFailure.FILES_MISSING: Explanation(

@@ -1,6 +1,7 @@
 """Ids and keys of previews before an upload: an id says what is previewed, so that nothing has to be stored.
 
-Guaranteed: an id cannot be guessed; its object lies under the tenant's own prefix, outside of the prefix of imports; they contain a hash of the case's name instead of the name, by which a caller who is limited to other cases is refused.
+Guaranteed: an id cannot be guessed; its object lies under the tenant's own prefix, outside of the prefix of imports.
+Both contain a hash of the case's name instead of the name: by it, a caller who is limited to other cases is refused.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ which the event of the upload fulfils (`upload_matching`): both lock the row, so
 raises `generation`: a worker that still reads the file for earlier options registers nothing.
 Images that come after a data file take its steps, in its transaction: the data file's row is locked first.
 
-What is left of a former split is deleted by the worker that splits the file next (`shell.imports.splitting.former_split`), not here.
+What is left of a former split is deleted by the worker that splits the file next
+(`shell.imports.splitting.former_split`), not here.
 """
 
 from __future__ import annotations

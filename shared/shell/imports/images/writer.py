@@ -77,7 +77,7 @@ def write_images(images: ImageChunk) -> WriteResult:
 
 def _write_findings(transaction: Session, images: ImageChunk, results: ImageResults) -> ChunkOutcome:
     write_findings(transaction, list(build_findings(images, results)))
-    warnings = sum(len(target.read.warnings) for target in results.list_accepted())
+    warnings = len(results.replaced) + sum(len(target.read.warnings) for target in results.list_accepted())
     return build_outcome(images, results, warnings, with_events=False)
 
 
