@@ -45,7 +45,7 @@ LOADS: dict[str, set[str]] = {
     "migrate_database": {"alembic"},
     "process_volume": QUEUE,
     "produce": {"aws_durable_execution_sdk_python", "shell.sns"},
-    "production_files_api": API,
+    "production_files_api": API - {"shell.api.mutations"},
     "productions_api": API | SLOTS,
     "profiles_api": API | SLOTS | SPLITTING | {"core.load_file.rows"},
     "publish_outbox": {"shell.sns"},

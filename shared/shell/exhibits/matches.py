@@ -137,7 +137,9 @@ def _find_without(reading: Session, case_id: int, query: ExhibitQuery) -> list[L
 def _build_conditions(known: Sequence[Lead], lead: Lead | None) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions of the leads besides the one that is used."""
     for each in known:
-        if each.condition is not None and (lead is None or each.description != lead.description):
+        if each.condition is not None and (
+            lead is None or lead.grade == NARROW or each.condition is not lead.condition
+        ):
             yield each.condition
 
 

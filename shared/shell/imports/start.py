@@ -101,6 +101,8 @@ def resume_import(import_id: int, after_chunk: int = 0) -> None:
             send_messages(settings().import_requests_queue_url, [request], tenant_id=import_record.tenant_id)
             return
         wake_relay()
+    if import_record.status == ImportStatus.RUNNING:
+        postpone_during_undo(import_id)
     sent = send_pending_work(import_id, import_record.tenant_id, after_chunk)
     logger.info("chunks queued", extra={"import_id": import_id, "chunks": sent})
 

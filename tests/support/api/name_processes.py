@@ -18,6 +18,7 @@ from core.caller import Caller
 from core.contracts.cases import Case
 from core.idempotency import KeyedRequest
 from core.timestamps import parse_timestamp
+from shell.activity_log import record_no_act
 from shell.api.mutations import run_idempotent
 from shell.api.requests import ApiRequest
 from tests.support.api.client_processes import _FORKS
@@ -61,6 +62,7 @@ def _prepare(environment: Mapping[str, str], barrier: Barrier) -> None:
 def _meet(write: Write, patience_s: float, transaction: Session, _caller: Caller) -> Case:
     """Write, and wait within the transaction until all others have written."""
     write(transaction)
+    record_no_act(transaction)
     if _barrier is not None:
         _barrier.wait(patience_s)
     return Case(id=1, name="Case", created_at=parse_timestamp("2026-01-01T00:00:00Z"))

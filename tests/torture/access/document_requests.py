@@ -103,5 +103,6 @@ def productions(tenant: Tenant) -> Iterator[ApiRequest]:
         yield from pages(tenant, f"GET {one}/{list_}", productionId=tenant.ids["confirmed"])
     for case in (SHARED_CASE, tenant.case):
         yield from pages(tenant, "GET /bates-prefixes", case=case)
+    yield from pages(tenant, "GET /bates-prefixes", caseId=tenant.ids["case"])
     for what, state in (("cancel", "requested"), ("retry", "stuck")):
         yield ApiRequest(f"POST {one}/{what}", {"path:productionId": tenant.ids[state]})

@@ -15,7 +15,12 @@ pytestmark = pytest.mark.slow
 
 # Of other parts of the API: from line to line of a file, or by the numbers of documents.
 ONE_WAY = {
-    "GET /exhibits",
+    "GET /activities",
+    "GET /bates-prefixes",
+    "GET /devices",
+    "GET /exhibits/{exhibitId}/files",
+    "GET /imports/{importId}/rejected-rows",
+    "GET /productions/{productionId}/files",
     "GET /imports/{importId}/rejections",
     "GET /imports/{importId}/warnings",
     "GET /imports/{importId}/findings",

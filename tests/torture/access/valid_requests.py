@@ -41,6 +41,19 @@ OPTIONS = {
     "body:options.verifyHashes": True,
     "body:options.verifyImages": True,
 }
+# Beside a header, which the others have none of.
+MORE_OPTIONS = {
+    "body:options.headerLine": 1,
+    "body:options.multiValueSeparator": ";",
+    "body:options.nestedSeparator": "/",
+    "body:options.dateFormat": {"date_sent": "%d.%m.%Y"},
+}
+MORE_PREVIEW = {
+    "headerLine": "1",
+    "multiValueSeparator": ";",
+    "nestedSeparator": "/",
+    "dateFormat": '{"date_sent": "%d.%m.%Y"}',
+}
 PREVIEW = {
     "encoding": "utf-8",
     "delimiter": "comma",
@@ -140,7 +153,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     yield ApiRequest("POST /volumes/{volumeId}/run", {"path:volumeId": tenant.ids["held volume"], **held})
     yield ApiRequest("POST /imports/{importId}/check", {"path:importId": tenant.ids["checked"], **seen})
     awaiting = {"path:importId": tenant.ids["awaiting"], **seen}
-    for options in (OPTIONS, volume, {"body:profile": SHARED_PROFILE}):
+    for options in (OPTIONS, MORE_OPTIONS, volume, {"body:profile": SHARED_PROFILE}):
         yield ApiRequest("PUT /imports/{importId}/options", {**awaiting, **options})
     undone = {"path:importId": tenant.ids["loaded"]}
     yield ApiRequest("GET /imports/{importId}/undo", undone)
@@ -182,25 +195,28 @@ def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
 def _profiles(tenant: Tenant) -> Iterator[ApiRequest]:
     preview = ApiRequest("GET /imports/{importId}/preview", {"path:importId": tenant.ids["loaded"]})
     yield preview
-    yield preview.with_values({f"query:{name}": value for name, value in PREVIEW.items()})
+    for options in (PREVIEW, MORE_PREVIEW):
+        yield preview.with_values({f"query:{name}": value for name, value in options.items()})
     for name in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield preview.with_values({"query:profile": name})
     early = ApiRequest("GET /previews/{previewId}", {"path:previewId": tenant.ids["preview"]})
     yield early
-    yield early.with_values({f"query:{name}": value for name, value in PREVIEW.items()})
+    for options in (PREVIEW, MORE_PREVIEW):
+        yield early.with_values({f"query:{name}": value for name, value in options.items()})
     for name in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield early.with_values({"query:profile": name})
     for case in (SHARED_CASE, tenant.case):
         yield request_of("POST /previews", case=case, fileName=f"{tenant.mark}.csv", size=83)
     made = {"body:importId": tenant.ids["loaded"], "body:headerFingerprint": tenant.ids["fingerprint"]}
     yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **made})
-    yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **OPTIONS})
+    for content in (OPTIONS, MORE_OPTIONS):
+        yield ApiRequest("POST /profiles", {"body:name": f"{tenant.mark} new", **content})
     for narrowed in ({}, {"name": SHARED_PROFILE}, {"headerFingerprint": tenant.ids["fingerprint"]}):
         yield from pages(tenant, "GET /profiles", **narrowed)
     one = {"path:profileId": tenant.ids["profile"]}
     yield ApiRequest("GET /profiles/{profileId}", one)
     own = {**one, "header:If-Match": '"1"'}
-    for content in (made, OPTIONS):
+    for content in (made, OPTIONS, MORE_OPTIONS):
         yield ApiRequest("PUT /profiles/{profileId}", {**own, "body:name": f"Profile of {tenant.mark}", **content})
     yield ApiRequest("DELETE /profiles/{profileId}", own)
 

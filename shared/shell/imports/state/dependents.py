@@ -89,6 +89,7 @@ def release_dependents(transaction: Session, import_id: int) -> None:
     Raises QueueUnavailableError if the queue does not take a request; the caller must then roll back.
     """
     transaction.execute(_UNBLOCK, {"import_id": import_id})
+    transaction.execute(_HOLD, {"import_id": import_id})
     _go_on(transaction, import_id)
     go_on_beside(transaction, import_id)
 
@@ -131,7 +132,7 @@ def _are_stale(transaction: Session, ended: Sequence[Any]) -> bool:
         found = transaction.get(PageReconciliations, row.id, populate_existing=True)
         if found is None or found.finished_at is None or found.generation != row.generation:
             return True
-        others = {(each.id, each.generation) for each in ended if each.id != row.id}
+        others = {(each.id, each.generation) for each in ended if each.id != row.id and each.phase == row.phase}
         compared: list[Source] = read_sources(found.compared)
         if {each[:2] for each in compared if each.kind == ImportKind.IMAGES} != others:
             return True
