@@ -2,7 +2,7 @@
 
 from core.contracts import productions as schemas
 from shell.api import app as api
-from shell.productions import bates_sequences, files
+from shell.productions import files, queries
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
@@ -17,4 +17,4 @@ def list_produced_files(production_id: api.Id, request: api.Request, page: api.P
 @app.get("/bates-prefixes", **api.for_viewers(200, schemas.BatesPrefixPage, 404))
 def list_bates_prefixes(request: api.Request, filters: api.CaseFilter) -> schemas.BatesPrefixPage:
     """List the Bates prefixes of a case, with the next number of each and its void numbers."""
-    return bates_sequences.list_prefixes(request.caller, filters)
+    return queries.list_prefixes(request.caller, filters)

@@ -79,7 +79,7 @@ class DatePlan:
 
     def draw_invalid(self, rng: random.Random) -> str:
         """Return a text that is not a date and does not suggest a wrong date order."""
-        words = ["unknown", "circa May", "see cover"]
+        words = ["see file", "circa May", "see cover"]
         return rng.choice(words if self.ambiguous else [*words, _IMPOSSIBLE[self.format]])
 
     def _write(self, rng: random.Random, day: datetime) -> str:

@@ -11,30 +11,23 @@ rolled back, the server aborts most of them as deadlocks.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
 
 from core.bates_numbers import BatesNumber
-from core.caller import Caller
-from core.contracts.pages import OneCaseQuery
-from core.contracts.productions import BatesPrefix, BatesPrefixPage, BatesRange
 from core.errors import WrongStateError
-from core.pagination import decode_cursor, paginate
 from core.productions.bates import BatesFormat, NumberRange
-from core.statuses import ProductionStatus
 from shell.db.bulk_insert import insert_missing
-from shell.db.session import session
-from shell.exhibits.cases import get_chosen_case
 from shell.exhibits.numbers import list_claimants
 from shell.tables.bates import BatesSequences
 from shell.tables.exhibits import Exhibits
-from shell.tables.productions import Productions
-from shell.utils.db_helpers import force_index, is_in, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.db_helpers import force_index
+
+if TYPE_CHECKING:
+    pass
 
 
 class AllocatedNumbers(NamedTuple):
@@ -120,55 +113,3 @@ def _get_next_number(sequence: BatesSequences | None, bates_format: BatesFormat,
 
 def _select_sequence(case_id: int, bates_format: BatesFormat) -> Select[BatesSequences]:
     return select(BatesSequences).where(BatesSequences.case_id == case_id, BatesSequences.prefix == bates_format.prefix)
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_prefixes(caller: Caller, query: OneCaseQuery) -> BatesPrefixPage:
-    """Return a page of the case's prefixes, in the order in which the database compares them.
-
-    Raises NotFoundError for an unknown case, InvalidInputError for a cursor that this API did not issue.
-    """
-    with session() as reading:
-        case_id = get_chosen_case(reading, caller, query)
-        statement = select(BatesSequences).where(BatesSequences.case_id == case_id)
-        if query.after is not None:
-            statement = statement.where(BatesSequences.prefix > decode_cursor(query.after, (str,))[0])
-        rows = reading.scalars(statement.order_by(BatesSequences.prefix).limit(query.limit + 1)).all()
-        page, following = paginate(rows, query.limit, lambda row: (row.prefix,))
-        void = _list_void(reading, caller, case_id, [row.id for row in page])
-    return BatesPrefixPage(items=[_describe(row, void[row.id]) for row in page], next=following)
-
-
-def _list_void(
-    reading: Session, caller: Caller, case_id: int, sequence_ids: Sequence[int]
-) -> dict[int, list[NumberRange]]:
-    """Return the ranges of the cancelled productions by sequence, those that follow each other as one."""
-    found: dict[int, list[NumberRange]] = defaultdict(list)
-    if not sequence_ids:
-        return found
-    columns = (Productions.sequence_id, Productions.first_number, Productions.last_number)
-    statement = force_index(select(*columns), Productions, "ix_productions_case")
-    statement = statement.where(Productions.tenant_id == caller.tenant_id, Productions.case_id == case_id)
-    statement = statement.where(Productions.status == ProductionStatus.CANCELLED.value)
-    rows: Any = reading.execute(statement.where(is_in(Productions.sequence_id, sequence_ids)))
-    for sequence_id, first, last in sorted(row for row in rows if row.first_number is not None):
-        ranges = found[sequence_id]
-        if ranges and ranges[-1].last + 1 == first:
-            ranges[-1] = NumberRange(ranges[-1].first, last)
-        else:
-            ranges.append(NumberRange(first, last))
-    return found
-
-
-def _describe(row: BatesSequences, void: Sequence[NumberRange]) -> BatesPrefix:
-    bates_format = BatesFormat(row.prefix, row.digits)
-    return BatesPrefix(
-        prefix=row.prefix,
-        digits=row.digits,
-        next_number=row.next_number,
-        next_bates=bates_format.format_number(row.next_number) if row.next_number <= bates_format.last else None,
-        void_ranges=[
-            BatesRange(first=bates_format.format_number(first), last=bates_format.format_number(last))
-            for first, last in void
-        ],
-    )

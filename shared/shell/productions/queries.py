@@ -6,6 +6,7 @@ or documents; pages follow a unique key.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +16,11 @@ from sqlalchemy.orm import Session, defer
 from core.caller import Caller
 from core.contracts import productions as schemas
 from core.contracts.common import ProductionFinding
-from core.contracts.pages import ListQuery
+from core.contracts.pages import ListQuery, OneCaseQuery
 from core.contracts.queries import ProductionQuery
 from core.errors import NotFoundError
-from core.pagination import build_page, open_window
-from core.productions.bates import BatesFormat, Numbering
+from core.pagination import build_page, decode_cursor, open_window, paginate
+from core.productions.bates import BatesFormat, Numbering, NumberRange
 from core.productions.findings import GroupedFinding, parse_findings
 from core.productions.step_names import StepName
 from core.productions.volume import build_volume_folder
@@ -27,14 +28,14 @@ from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
 from shell.db.keyset import select_window
 from shell.db.session import session
-from shell.exhibits.cases import build_wall, find_chosen_case
+from shell.exhibits.cases import build_wall, find_chosen_case, get_chosen_case
 from shell.productions.control_numbers import find_control_numbers, name_documents
 from shell.productions.state import list_steps
-from shell.tables.bates import ProductionDocuments
+from shell.tables.bates import BatesSequences, ProductionDocuments
 from shell.tables.cases import Cases
 from shell.tables.exhibits import Exhibits
 from shell.tables.productions import Productions, ProductionSteps
-from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.db_helpers import force_index, is_in, rerun_if_unknown, retry_on_db_conflict
 
 # What remains where a step could not be undone or, after the pivot, not be done.
 _REMAINING_ACTIONS: dict[str, str] = {
@@ -225,3 +226,55 @@ def describe_findings(reading: Session, case_id: int, findings: Sequence[Grouped
         )
         for each in findings
     ]
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def list_prefixes(caller: Caller, query: OneCaseQuery) -> schemas.BatesPrefixPage:
+    """Return a page of the case's prefixes, in the order in which the database compares them.
+
+    Raises NotFoundError for an unknown case, InvalidInputError for a cursor that this API did not issue.
+    """
+    with session() as reading:
+        case_id = get_chosen_case(reading, caller, query)
+        statement = select(BatesSequences).where(BatesSequences.case_id == case_id)
+        if query.after is not None:
+            statement = statement.where(BatesSequences.prefix > decode_cursor(query.after, (str,))[0])
+        rows = reading.scalars(statement.order_by(BatesSequences.prefix).limit(query.limit + 1)).all()
+        page, following = paginate(rows, query.limit, lambda row: (row.prefix,))
+        void = _list_void(reading, caller, case_id, [row.id for row in page])
+    return schemas.BatesPrefixPage(items=[_describe_prefix(row, void[row.id]) for row in page], next=following)
+
+
+def _list_void(
+    reading: Session, caller: Caller, case_id: int, sequence_ids: Sequence[int]
+) -> dict[int, list[NumberRange]]:
+    """Return the ranges of the cancelled productions by sequence, those that follow each other as one."""
+    found: dict[int, list[NumberRange]] = defaultdict(list)
+    if not sequence_ids:
+        return found
+    columns = (Productions.sequence_id, Productions.first_number, Productions.last_number)
+    statement = force_index(select(*columns), Productions, "ix_productions_case")
+    statement = statement.where(Productions.tenant_id == caller.tenant_id, Productions.case_id == case_id)
+    statement = statement.where(Productions.status == ProductionStatus.CANCELLED.value)
+    rows: Any = reading.execute(statement.where(is_in(Productions.sequence_id, sequence_ids)))
+    for sequence_id, first, last in sorted(row for row in rows if row.first_number is not None):
+        ranges = found[sequence_id]
+        if ranges and ranges[-1].last + 1 == first:
+            ranges[-1] = NumberRange(ranges[-1].first, last)
+        else:
+            ranges.append(NumberRange(first, last))
+    return found
+
+
+def _describe_prefix(row: BatesSequences, void: Sequence[NumberRange]) -> schemas.BatesPrefix:
+    bates_format = BatesFormat(row.prefix, row.digits)
+    return schemas.BatesPrefix(
+        prefix=row.prefix,
+        digits=row.digits,
+        next_number=row.next_number,
+        next_bates=bates_format.format_number(row.next_number) if row.next_number <= bates_format.last else None,
+        void_ranges=[
+            schemas.BatesRange(first=bates_format.format_number(first), last=bates_format.format_number(last))
+            for first, last in void
+        ],
+    )

@@ -38,7 +38,7 @@ def filters_of(tenant: Tenant, case: str) -> dict[str, Any]:
     numbers = {"batesFrom": f"{SHARED_PREFIX}{tenant.year * 10}", "batesTo": f"{SHARED_PREFIX}{tenant.year * 10 + 100}"}
     dates = {"dateFrom": "2020-01-01", "dateTo": "2020-01-02"}
     texts = {"controlNumber": "S-0001", "title": tenant.mark, "confidentiality": tenant.mark}
-    by_import = {"importId": tenant.ids[f"loaded in {case}"], "hasNative": False, "hasText": True, "hasImages": False}
+    by_import = {"importId": tenant.ids[f"loaded in {case}"], "hasNative": False, "hasText": True}
     family = {"family": "S-0001", "withoutTag": f"{tenant.mark} Absent"}
     return {**family, **numbers, **dates, **texts, **by_import}
 

@@ -33,7 +33,8 @@ def exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
     mark, exhibits = tenant.mark, tenant.ids["exhibits"]
     for route in ("GET /exhibits", "GET /custodians", "GET /tags", "GET /productions"):
         yield from pages(tenant, route, caseId=tenant.ids["case"])
-    yield ApiRequest("GET /custodians", {"query:search": f"{mark} Grace"})
+    for name in (f"{mark} Grace", SHARED_HOLDER):
+        yield ApiRequest("GET /custodians", {"query:search": name, "query:count": "true"})
     for case, custodian, tag, number in (
         (SHARED_CASE, SHARED_HOLDER, SHARED_TAG, "S-0001"),
         (tenant.case, f"{mark} Grace", f"{mark} Privileged", f"{mark}-0002"),

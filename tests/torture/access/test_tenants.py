@@ -31,17 +31,25 @@ HELD_UP = {
     ("imports.state.facts", "lock_import"): "the import is read once more, with the tenant, before a commit",
     ("productions.selection", "_iterate_pages"): "exhibits are counted with the case first, and names are of the case",
     ("productions.selection", "_check_custodian_names"): "only custodians of the selected exhibits count",
-    ("productions.bates_sequences", "_list_void"): "only productions of the case's own sequences count",
+    ("productions.queries", "_list_void"): "only productions of the case's own sequences count",
     ("volume_files.error_files", "require_volume"): "the volume is of a case of the tenant, and of the tenant",
-    ("exhibits.search", "_is_long"): "it counts up to a number that no case here has, and the page has the case again",
+    ("exhibits.leads", "is_long"): "it counts up to a number that no case here has, and the page has the case again",
 }
 # What would tell of another case does not exist here; test_undo.py, test_unchanged.py and
 # test_production_checks.py have it.
 NOTHING_TO_TELL = {
     ("exhibits.case_locks", "_find"): "no import of another case runs that would refuse the undo",
     ("imports.undo.queries", "describe_undo"): "every chunk lists the documents that it found unchanged",
-    ("productions.family_members", "_read"): "no document is in a family",
+    ("families.reading", "has_statements"): "no row states a family",
+    ("exhibits.summaries", "describe_exhibits"): "the ids are of matches of the case",
     ("productions.bates_sequences", "list_overlapping"): "no document has a Bates number of its own",
+    **dict.fromkeys(
+        (
+            *(("exhibits.delivered", "list_numbers"), ("exhibits.numbers", "list_claimants")),
+            *(("exhibits.match_keys", "_read"), ("exhibits.match_keys", "count_matches")),
+        ),
+        "no document was delivered under another number",
+    ),
 }
 # Not reached by requests: test_storage.py puts objects, test_import_again.py asks about others' exhibits,
 # test_volumes_uploads.py deletes a volume that had imports, and the command alone counts pages (test_images_api.py).
@@ -69,7 +77,7 @@ def first(matrix: Matrix, found: Sequence[Check]) -> str | None:
 
 def test_every_route_and_every_place_is_requested(matrix: Matrix) -> None:
     # Of a production: no document here is one of these, so that it would select nothing.
-    empty = ("body:query.parent", "body:query.changedByImport")
+    empty = ("body:query.parent", "body:query.changedByImport", "body:query.hasImages")
     unused = [each for each in list_unused_places(requests_of(matrix.ours)) if not each.endswith(empty)]
     assert unused == [], "use that place in valid_requests.py"
     assert len(list_unused_places([])) == sum(len(known or {""}) for known in places().values())

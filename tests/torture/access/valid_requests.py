@@ -115,7 +115,8 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
             **OPTIONS,
         },
     )
-    yield request_of("POST /imports", case=SHARED_CASE, fileName="production.dat")
+    for options in ({}, MORE_OPTIONS):
+        yield request_of("POST /imports", case=SHARED_CASE, fileName="production.dat").with_values(options)
     # An error file of a volume.
     named = {"id": tenant.ids["volume"], "loadFile": f"{tenant.mark}.csv", "imageLoadFile": f"{tenant.mark}.opt"}
     volume = {f"body:options.volume.{name}": value for name, value in named.items()}
@@ -183,8 +184,9 @@ def _volumes(tenant: Tenant) -> Iterator[ApiRequest]:
     yield ApiRequest("POST /volumes/{volumeId}/files", {"path:volumeId": tenant.ids["open volume"], **declared}, True)
     chosen = {"body:loadFile": f"{tenant.mark}.csv", "body:imageLoadFile": f"{tenant.mark}.opt", "body:dryRun": True}
     chosen |= {"body:hold": True}
-    one = {"path:volumeId": tenant.ids["open zip"], "body:zipNames": "cp437", **chosen, **OPTIONS}
-    yield ApiRequest("POST /volumes/{volumeId}/import", one)
+    one = {"path:volumeId": tenant.ids["open zip"], "body:zipNames": "cp437", **chosen}
+    for options in (OPTIONS, MORE_OPTIONS):
+        yield ApiRequest("POST /volumes/{volumeId}/import", {**one, **options})
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield ApiRequest(
             "POST /volumes/{volumeId}/import", {"path:volumeId": tenant.ids["open zip"], "body:profile": profile}

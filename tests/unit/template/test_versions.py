@@ -38,7 +38,7 @@ SEEN = (
 # The longest values, in characters: Aurora's cluster-<26>, subnet-<17>, a replication group's id (at most 40).
 LENGTHS = {"DBClusterResourceId": 34, "Cache": 40, "PrivateSubnetA": 24, "PrivateSubnetB": 24, "DatabaseName": 63}
 LENGTHS |= dict.fromkeys(("DefaultUserId", "TenantClaim", "RolesClaim", "CasesClaim", "UserNameClaim"), 128)
-LENGTHS |= {"RolesPrefix": 64, "EventBusName": 64}
+LENGTHS |= {"RolesPrefix": 64, "EventBusName": 40}
 # An ARN up to the name of the policy (arn:aws-us-gov:iam::<12>:policy/), and the longest name.
 LENGTHS["FunctionConfiguration"] = 41 + 128
 LONGEST_DESCRIPTION, LONGEST_POLICY_DESCRIPTION = 256, 1000

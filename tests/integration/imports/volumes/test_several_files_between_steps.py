@@ -20,8 +20,8 @@ ACCEPT = RunRequest.model_validate({"acceptRejections": True})
 _OTHER = """
     INSERT INTO imports
       (tenant_id, case_id, user_id, bucket, object_key, size, file_name, upload_key, status, phase, kind)
-    SELECT tenant_id, case_id, user_id, bucket, 'imports/x', 1, 'x', UNHEX(SHA2('x', 256)), 'completed', 'import', 'rows'
-    FROM imports WHERE id = :i
+    SELECT tenant_id, case_id, user_id, bucket, 'imports/x', 1, 'x', UNHEX(SHA2('x', 256)), 'completed', 'import',
+      'rows' FROM imports WHERE id = :i
 """
 _OF_OTHER = """
     INSERT INTO import_chunks
