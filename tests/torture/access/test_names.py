@@ -100,6 +100,6 @@ def test_a_wall_that_compares_as_the_database_does_is_found(matrix: Matrix, monk
     """The negative control: with the collation of the column, a claim with a space at its end opens the case."""
     name = f"{SHARED_CASE} "
     monkeypatch.setattr(cases, "is_exactly", lambda column, values: column.in_(values))
-    named = [each for each in requests_of(matrix.ours) if each.values.get("query:case") == SHARED_CASE]
-    request = next(each for each in named if each.route == "GET /productions")
+    of_all = [each for each in requests_of(matrix.ours) if not {"query:case", "query:caseId"} & each.values.keys()]
+    request = next(each for each in of_all if each.route == "GET /productions")
     assert send(matrix, request, matrix.ours.name, [name]) != send(matrix, request, STRANGER, [name])

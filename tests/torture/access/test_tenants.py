@@ -53,7 +53,9 @@ NOTHING_TO_TELL = {
 }
 # Not reached by requests: test_storage.py puts objects, test_import_again.py asks about others' exhibits,
 # test_volumes_uploads.py deletes a volume that had imports, and the command alone counts pages (test_images_api.py).
+# The completions of image load files have the sources of pages.
 ELSEWHERE = {"imports.upload_matching", "imports.chunks.conflicts", "volumes.commands", "exhibits.pages"}
+ELSEWHERE |= {"imports.pages.sources"}
 
 
 @pytest.fixture(scope="module")
