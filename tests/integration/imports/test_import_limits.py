@@ -28,7 +28,7 @@ MOST_STATEMENTS = 28
 # Of a chunk that is not the first of its names.
 ORDINARY_STATEMENTS = 17
 # Of a completion, of which each batch of names or warnings takes a few more.
-COMPLETION_STATEMENTS = 46
+COMPLETION_STATEMENTS = 48
 MOST_BYTES = 150_000_000
 LARGE = 200_000_000
 KILOBYTE = Spec(rows=1_000, properties=9, property_length=(70, 95), custodians=12, tags=14)

@@ -43,8 +43,12 @@ def send(request: Request, matrix: Matrix) -> HttpResponse:
 def effects(matrix: Matrix) -> dict[str, list[Row]]:
     """The rows of each table that is not as it was, which are put back."""
     changed = matrix.kept.put_back(matrix.world.engine)
-    found = {table: [row for row in rows if not is_as_good_as_none(table, row)] for table, rows in changed.items()}
-    return {table: rows for table, rows in found.items() if rows != matrix.kept.rows[table]}
+    kept = {table: matrix.kept.rows[table] for table in changed}
+    before, after = (
+        {table: [row for row in rows if not is_as_good_as_none(table, row)] for table, rows in each.items()}
+        for each in (kept, changed)
+    )
+    return {table: rows for table, rows in after.items() if rows != before[table]}
 
 
 def is_as_good_as_none(table: str, row: Row) -> bool:
