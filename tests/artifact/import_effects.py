@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from core.texts.packs import build_pack, build_pack_key
 from samples.generator import generate
 from samples.spec import Spec
 from shell.aws import clients
 from shell.aws.new_objects import put_new
-from tests.artifact.event_sender import Sender
+from tests.artifact.event_sender import Sender, logical_id
 from tests.support.application.driver import completion_messages, request_messages, taken_from
 from tests.support.aws.custom_resource_server import answers
 
@@ -148,3 +149,30 @@ def import_checks_api(sender: Sender) -> None:
     assert answer["statusCode"] == 200, answer
     assert sender.world.query("SELECT status, phase, chunks_left FROM imports") == [("running", "import", 1)]
     assert [message["import_id"] for message in request_messages() if "import_id" in message] == [import_id]
+    _correct(sender)
+
+
+def _correct(sender: Sender) -> None:
+    """One rejected row is corrected, and read from the request's object; one is rejected again, and shown."""
+    original = sender.world.run(b"Control Number,Title\r\nA-1,one\r\n,two\r\n,three\r\n", case="Doe v. Acme")
+    sender.world.query("UPDATE imports SET tenant_id = 'acme'")
+    sender.world.query("UPDATE cases SET tenant_id = 'acme'")
+    rows = [{"line": 3, "cells": ["A-2", "two"]}, {"line": 4, "cells": ["", "three"]}]
+    made = _request(sender, "POST", f"/imports/{original}/corrections", json.dumps({"rows": rows}))
+    correcting = int(made["id"])
+    for handler in ("import_chunk", "complete_import"):
+        assert sender.send(handler, import_id=correcting) == DONE
+    assert sender.send("write_import_report", importId=correcting) == DONE
+    assert _request(sender, "GET", f"/imports/{original}")["openRejections"] == 1
+    [shown] = _request(sender, "GET", f"/imports/{correcting}/rejected-rows")["items"]
+    assert (shown["originalLine"], shown["cells"]) == (4, ["", "three"])
+
+
+def _request(sender: Sender, method: str, path: str, body: str | None = None) -> Any:
+    handler = "imports_api" if path.rsplit("/", 1)[0] == "/imports" else "import_checks_api"
+    event = sender.event("import_checks_api", rawPath=path, body=body)
+    event["requestContext"]["http"] |= {"method": method, "path": path}
+    event["headers"] |= {"idempotency-key": path}
+    answer = sender.stack.invoke(logical_id(handler), event)
+    assert answer["statusCode"] < 300, answer
+    return json.loads(answer["body"])

@@ -37,6 +37,8 @@ READERS = (
     *("ImportChecksApiFunction", "ProfilesApiFunction"),
 )
 UNSEEN = {Grant(each, "s3:GetObject", f"{EVIDENCE}/{place}/*") for each in READERS for place in ("imports", "volumes")}
+CORRECTED = ("ImportChunkFunction", "WriteImportReportFunction", "ImportChecksApiFunction")
+UNSEEN |= {Grant(each, "s3:GetObject", f"{EVIDENCE}/corrections/*") for each in CORRECTED}
 UNSEEN |= {
     Grant("ProcessVolumeFunction", "s3:GetObject", f"{EVIDENCE}/archives/*"),
     Grant("ProduceFunction", "s3:GetObject", f"{EVIDENCE}/volumes/*"),

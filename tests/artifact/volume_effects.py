@@ -34,7 +34,8 @@ def uploads_api(sender: Sender) -> None:
     made = json.loads(answer["body"])
     put(made["upload"]["url"], BEGINNING, made["upload"]["headers"])
     assert "A-1" in _get(sender, f"/previews/{made['id']}")
-    body = NewImport(case="Doe v. Acme", file_name="a.dat", size=MIN_BYTES_IN_PARTS, in_parts=True)
+    said = {"case": "Doe v. Acme", "fileName": "a.dat", "size": MIN_BYTES_IN_PARTS, "inParts": True}
+    body = NewImport.model_validate(said)
     with session() as transaction:
         pending = create_import(transaction, Caller("acme", "ada"), body)
     [part] = json.loads(_get(sender, f"/imports/{pending.id}/upload"))["upload"]["parts"]
