@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from core.imports.uploads import build_correction_key
 from core.texts.packs import build_pack, build_pack_key
 from samples.generator import generate
 from samples.spec import Spec
@@ -105,7 +107,9 @@ def write_import_report(sender: Sender) -> None:
 
 
 def purge_expired(sender: Sender) -> None:
-    """An answer that is not requested any more is gone; one of today stays."""
+    """An answer that is not requested any more is gone, and rows that no correction names; one of today stays."""
+    orphan = build_correction_key("acme", datetime.now(UTC).date() - timedelta(days=3), "0" * 32)
+    clients.s3().put_object(Bucket=sender.world.bucket, Key=orphan, Body=b"{}")
     for name, age in (("old", 1_000), ("young", 1)):
         sender.world.query(
             "INSERT INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "
@@ -116,6 +120,7 @@ def purge_expired(sender: Sender) -> None:
         )
     assert sender.send("purge_expired")["idempotency_keys"] == 1
     assert sender.world.query("SELECT idempotency_key FROM idempotency_keys") == [(b"young",)]
+    assert "Contents" not in clients.s3().list_objects_v2(Bucket=sender.world.bucket, Prefix=orphan)
 
 
 def imports_api(sender: Sender) -> None:

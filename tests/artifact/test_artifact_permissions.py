@@ -49,6 +49,7 @@ UNSEEN |= {Grant("MigrateDatabaseFunction", "secretsmanager:GetSecretValue", ADM
 # They name a class of which they do not use this method.
 NOT_MADE = {("CustodiansApiFunction", "s3.head_object"), ("WriteImportReportFunction", "s3.head_object")}
 NOT_MADE |= {("ImportChecksApiFunction", "s3.get_object"), ("ProductionsApiFunction", "s3.get_object")}
+NOT_MADE |= {("UploadsApiFunction", "s3.complete_multipart_upload")}
 # They give no queue to `sqs_handler`, which then neither postpones a message nor sends it again.
 NOT_MADE |= {
     ("HandleFailedChunkFunction", "sqs.change_message_visibility"),
