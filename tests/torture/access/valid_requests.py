@@ -115,8 +115,8 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
             **OPTIONS,
         },
     )
-    for options in ({}, MORE_OPTIONS):
-        yield request_of("POST /imports", case=SHARED_CASE, fileName="production.dat").with_values(options)
+    for given in ({}, MORE_OPTIONS):
+        yield request_of("POST /imports", case=SHARED_CASE, fileName="production.dat").with_values(given)
     # An error file of a volume.
     named = {"id": tenant.ids["volume"], "loadFile": f"{tenant.mark}.csv", "imageLoadFile": f"{tenant.mark}.opt"}
     volume = {f"body:options.volume.{name}": value for name, value in named.items()}
