@@ -76,7 +76,7 @@ FILTERS: list[tuple[str, list[int]]] = [
     ("?action=import.created", [1, 0]),
     ("?from=2026-11-21T10:00:02Z", [5, 3, 2]),
     ("?case=Two&user=ada&action=import.run&object=import:8&from=2026-11-21T10:00:05Z", [5]),
-    ("?user=nobody", []),
+    ("?user=absent", []),
 ]
 
 

@@ -74,7 +74,7 @@ class Walk:
 
     def _run(self, seen: int) -> None:
         run(self.pending.id, seen)
-        assert seen == len(self.versions), "options that nobody has seen"
+        assert seen == len(self.versions), "options that no user has seen"
         self.confirmed.add(seen)
 
     def deliver(self, *, kills: float = KILLS) -> None:

@@ -76,8 +76,8 @@ def send(method: str, url: str | None, body: bytes | None = None, **headers: str
 
 
 def preflight(url: str, method: str, *names: str, origin: str = ORIGIN) -> urllib3.BaseHTTPResponse:
-    asked = {"Access_Control_Request_Headers": ",".join(names)} if names else {}
-    return send("OPTIONS", url, None, Origin=origin, Access_Control_Request_Method=method, **asked)
+    answered = {"Access_Control_Request_Headers": ",".join(names)} if names else {}
+    return send("OPTIONS", url, None, Origin=origin, Access_Control_Request_Method=method, **answered)
 
 
 def exposed(response: urllib3.BaseHTTPResponse) -> set[str]:
@@ -93,10 +93,10 @@ def test_a_page_uploads_a_file_in_one_request(bucket: str) -> None:
     digest = hashlib.sha256(data).digest()
     url = presign_put(bucket, "imports/t/c/one/a.dat", len(data), digest)
     headers = {**UPLOAD_HEADERS, **build_checksum_headers(digest)}
-    asked = preflight(url, "PUT", "if-none-match", "x-amz-checksum-sha256", "content-type")
-    assert asked.status == 200
-    assert is_visible(asked)
-    assert asked.headers["Access-Control-Allow-Headers"] == "if-none-match, x-amz-checksum-sha256, content-type"
+    answered = preflight(url, "PUT", "if-none-match", "x-amz-checksum-sha256", "content-type")
+    assert answered.status == 200
+    assert is_visible(answered)
+    assert answered.headers["Access-Control-Allow-Headers"] == "if-none-match, x-amz-checksum-sha256, content-type"
     put = send("PUT", url, data, Content_Type="application/octet-stream", **headers)
     assert (put.status, is_visible(put)) == (200, True)
     assert {"ETag", "x-amz-checksum-sha256"} <= exposed(put)
@@ -157,9 +157,9 @@ def test_a_refusal_is_visible_to_the_page(bucket: str) -> None:
 )
 def test_what_no_rule_allows_is_refused(bucket: str, method: str, names: tuple[str, ...], origin: str) -> None:
     url = presign_put(bucket, "imports/t/c/other/a.dat", 3)
-    asked = preflight(url, method, *names, origin=origin)
-    assert (asked.status, "Access-Control-Allow-Origin" in asked.headers) == (403, False)
-    assert b"AccessForbidden" in asked.data
+    answered = preflight(url, method, *names, origin=origin)
+    assert (answered.status, "Access-Control-Allow-Origin" in answered.headers) == (403, False)
+    assert b"AccessForbidden" in answered.data
 
 
 def test_another_origin_sees_nothing(bucket: str) -> None:

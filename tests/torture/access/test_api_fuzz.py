@@ -23,6 +23,8 @@ from tests.torture.access.two_tenants import Matrix
 
 pytestmark = pytest.mark.slow
 
+# Most of what is damaged in these is a text to search for, and any will do: a few requests may hold one refusal alone.
+NEARLY_FREE = {"GET /tags"}
 SOME, MANY = 15, 400
 GATEWAY_ALONE = {401, 404, 413}
 
@@ -89,7 +91,9 @@ def test_a_damaged_request_is_answered_and_a_refused_one_changes_nothing(
         changed = effects(matrix)
         if answer.status >= 400 or request.method == "GET":
             assert changed == {}, (request, answer)
-    assert sum(count for status, count in answers.items() if 400 <= status < 500) > requests / 20, answers
+    refused = sum(count for status, count in answers.items() if 400 <= status < 500)
+    is_free = route in NEARLY_FREE and requests == SOME
+    assert refused > (0 if is_free else requests / 6), answers
 
 
 def test_a_change_that_a_refused_request_makes_is_found_out(matrix: Matrix) -> None:

@@ -74,7 +74,7 @@ def test_a_page_ends_the_list_unless_there_is_one_row_too_many(count: int) -> No
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageOf:
     """A page that a client asks for."""
 
     limit: int
@@ -83,9 +83,9 @@ class Asked:
     order: Order = "asc"
 
 
-def read(keys: list[int], asked: Asked) -> Page[int]:
+def read(keys: list[int], requested: PageOf) -> Page[int]:
     """The page of a list of keys, read as a database would."""
-    window = open_window(asked, (int,))
+    window = open_window(requested, (int,))
     rows = sorted(keys, reverse=window.reads_down)
     if window.start is not None:
         start = window.start[0]
@@ -95,15 +95,15 @@ def read(keys: list[int], asked: Asked) -> Page[int]:
 
 @given(st.sets(st.integers(0, 50)), st.integers(1, 7), st.sampled_from(["asc", "desc"]))
 def test_a_list_is_read_to_its_end_and_back(keys: set[int], limit: int, order: Order) -> None:
-    page = read([*keys], Asked(limit, order=order))
+    page = read([*keys], PageOf(limit, order=order))
     assert page.prev is None
     there = [list(page.items)]
     while page.next:
-        page = read([*keys], Asked(limit, after=page.next, order=order))
+        page = read([*keys], PageOf(limit, after=page.next, order=order))
         there.append(list(page.items))
     back = [list(page.items)]
     while page.prev:
-        page = read([*keys], Asked(limit, before=page.prev, order=order))
+        page = read([*keys], PageOf(limit, before=page.prev, order=order))
         back.append(list(page.items))
         assert page.next is not None
     assert [key for items in there for key in items] == sorted(keys, reverse=order == "desc")
