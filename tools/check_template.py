@@ -1,4 +1,4 @@
-"""Check the template with SAM, SAM's linter and cfn-lint, and check that every API route needs a token.
+"""Check the template with SAM, SAM's linter and cfn-lint, and that every API route but the console's needs a token.
 
 Guarantees that `sam validate`, `sam validate --lint` and cfn-lint on the transformed template all pass, because each
 of them finds mistakes that the others miss, and that no route of the API is open. Needs no credentials, Docker or
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,8 @@ REGION = "us-east-1"
 # Of each partition or size of region that users deploy to, one: what a region lacks is found before a deployment.
 REGIONS = (REGION, "eu-central-1", "ap-southeast-2", "us-gov-west-1")
 ARTIFACT = "s3://bucket/key.zip"
+# The files of the console, which anybody may read: it signs in before it calls the API.
+_CONSOLE = re.compile(r"GET /console(/|/\{page\+\})?")
 # The longest finding that is printed, in characters: some list every resource.
 MESSAGE = 300
 
@@ -97,7 +100,8 @@ def _open_operations(document: dict[str, Any]) -> Iterator[str]:
         for method, operation in operations.items():
             # One satisfied requirement is enough, and an empty requirement is always satisfied.
             requirements = operation.get("security", [])
-            if not requirements or not all(jwt.intersection(each) for each in requirements):
+            is_open = not requirements or not all(jwt.intersection(each) for each in requirements)
+            if is_open and not _CONSOLE.fullmatch(f"{method.upper()} {path}"):
                 yield f"{method.upper()} {path}"
 
 

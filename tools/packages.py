@@ -77,6 +77,7 @@ shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows sh
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
 shell.activities: DOMAIN
 shell.custody: DOMAIN
+shell.console: shell.settings core
 shell.productions: shell.sns core.productions DOMAIN
 shell.api: shell.activity_log shell.outbox core.contracts core.imports.preview_ids UTILS
 shell.api.routes: shell.api shell.imports shell.volumes core.contracts UTILS

@@ -31,6 +31,7 @@ from local.services.mysql_connection import describe_place
 from local.services.state_lock import lock_state_directory
 from local.stack import LocalStack
 from local.stack.local_stack import SCHEMA
+from local.stack.options import REPOSITORY
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
 
@@ -105,6 +106,7 @@ def serve(workspace: Workspace, port: int, workers: int) -> NoReturn:
 
 def _describe_stack(stack: LocalStack, sam_folder: Path) -> str:
     return f"""\
+Console:   {_describe_console(stack)}
 API:       {stack.api_url}
 Token:     {format_command("token", "--tenant", "local", "--user", "me")}
 Database:  {describe_place(stack.database_url)}; with its password: {format_command("database-url")}
@@ -113,6 +115,12 @@ SAM local: {sam_folder / sam_local.TEMPLATE}, {sam_folder / sam_local.ENV_VARS} 
 S3, SQS and SNS are in memory: uploads and messages are lost when this command ends. Imported rows are kept.
 An import that is still running then cannot finish: cancel it and upload its file again.
 Press Ctrl-C to stop."""
+
+
+def _describe_console(stack: LocalStack) -> str:
+    if (REPOSITORY / "functions" / "console_files" / "index.html").is_file():
+        return f"{stack.console_url}  (this link signs in: keep it to yourself)"
+    return "not built; `make console` builds it, then open the link that this command prints"
 
 
 def print_token(workspace: Workspace, tenant: str, user: str, role: str) -> int:

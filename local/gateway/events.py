@@ -68,9 +68,9 @@ def build_gateway_response(status: HTTPStatus, headers: Pairs = ()) -> HttpRespo
 
 
 def build_event(
-    request: HttpRequest, match: RouteMatch, claims: Mapping[str, Any], request_id: str, time: datetime
+    request: HttpRequest, match: RouteMatch, claims: Mapping[str, Any] | None, request_id: str, time: datetime
 ) -> dict[str, Any]:
-    """Return the event to invoke the route's function with."""
+    """Return the event to invoke the route's function with; `claims` are None for a route without a token."""
     body, encoded = _encode_body(request)
     event = {
         "version": "2.0",
@@ -89,17 +89,12 @@ def build_event(
 
 
 def _build_context(
-    request: HttpRequest, match: RouteMatch, claims: Mapping[str, Any], request_id: str, time: datetime
+    request: HttpRequest, match: RouteMatch, claims: Mapping[str, Any] | None, request_id: str, time: datetime
 ) -> dict[str, Any]:
     return {
         "accountId": "123456789012",
         "apiId": API_ID,
-        "authorizer": {
-            "jwt": {
-                "claims": {name: _format_claim(value) for name, value in claims.items() if value is not None},
-                "scopes": None,
-            }
-        },
+        **({} if claims is None else {"authorizer": _build_authorizer(claims)}),
         "domainName": request.header("host"),
         "domainPrefix": request.header("host").partition(".")[0],
         "http": {
@@ -115,6 +110,11 @@ def _build_context(
         "time": _format_clf(time),
         "timeEpoch": int(time.timestamp() * 1000),
     }
+
+
+def _build_authorizer(claims: Mapping[str, Any]) -> dict[str, Any]:
+    given = {name: _format_claim(value) for name, value in claims.items() if value is not None}
+    return {"jwt": {"claims": given, "scopes": None}}
 
 
 def _join_values(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

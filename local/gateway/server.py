@@ -31,6 +31,7 @@ from local.gateway.events import (
     build_response,
 )
 from local.gateway.routing import find_route
+from local.gateway.sign_in import SIGN_IN_PATH, SignIn
 from local.gateway.tokens import InvalidTokenError, Tokens
 from local.services.http_server import HangingUpServer
 from local.template.model import ApiRoute
@@ -51,7 +52,8 @@ Invoke = Callable[[str, dict[str, Any]], Any]
 class ApiGateway:
     """The HTTP API, served while the `with` block runs.
 
-    `port` 0 means any free port. Entering the block raises LocalError if the port cannot be used.
+    `port` 0 means any free port. Entering the block raises LocalError if the port cannot be used. With `sign_in` the
+    console gets its tokens here.
     """
 
     def __init__(
@@ -62,12 +64,14 @@ class ApiGateway:
         port: int = 0,
         *,
         integration_timeout: float = INTEGRATION_SECONDS,
+        sign_in: SignIn | None = None,
     ) -> None:
         self._routes = tuple(routes)
         self._invoke = invoke
         self._tokens = tokens
         self._port = port
         self._timeout = integration_timeout
+        self._sign_in = sign_in
         self._server: _Server | None = None
 
     def __enter__(self) -> Self:
@@ -93,11 +97,13 @@ class ApiGateway:
 
     def handle(self, request: HttpRequest) -> HttpResponse:
         """Return the response to a request."""
+        if self._sign_in and (request.method, request.path) == ("POST", SIGN_IN_PATH):
+            return self._sign_in.handle(request)
         match = find_route(self._routes, request.method, request.path)
         if match is None:
             return build_gateway_response(HTTPStatus.NOT_FOUND)
         try:
-            claims = self._tokens.check(_read_token(request))
+            claims = None if match.route.is_open else self._tokens.check(_read_token(request))
         except InvalidTokenError as exc:
             challenge = f'Bearer error="invalid_token", error_description="{exc}"'
             return build_gateway_response(HTTPStatus.UNAUTHORIZED, [("www-authenticate", challenge)])

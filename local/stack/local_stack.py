@@ -56,6 +56,7 @@ class LocalStack:
         self._artifact = Artifact.load(self.options.artifact) if self.options.artifact else None
         self.template = Template.load(self._artifact.template if self._artifact else self.options.template)
         self._api: ApiGateway | None = None
+        self._console_key = ""
         self._launched = False
         self._blocks = 0
         self._exit = ExitStack()
@@ -146,6 +147,11 @@ class LocalStack:
         from local.gateway.tokens import Tokens
 
         return Tokens.load(self.state_dir, self.template)
+
+    @property
+    def console_url(self) -> str:
+        """Return the link that signs in to the console; raises LocalError unless the API is served."""
+        return f"{self.api_url}/console/#key={self._console_key}"
 
     def queue_url(self, queue: str) -> str:
         """Return the URL of a queue by its logical id."""
@@ -276,7 +282,7 @@ class LocalStack:
         self._functions = host(
             self.template,
             self.aws,
-            {**servers, **self.options.environment},
+            {**servers, "CONSOLE_SIGN_IN": "local", **self.options.environment},
             self.options,
             processes=self._processes,
             log_directory=self.log_directory,
@@ -288,7 +294,9 @@ class LocalStack:
 
     def _start_api(self) -> None:
         from local.gateway.server import ApiGateway
+        from local.gateway.sign_in import SignIn
 
-        invoke = self._functions.invoke_for_api
-        self._api = ApiGateway(self.template.routes, invoke, self.tokens, self.options.api_port)
+        invoke, sign_in = self._functions.invoke_for_api, SignIn(self.tokens)
+        self._api = ApiGateway(self.template.routes, invoke, self.tokens, self.options.api_port, sign_in=sign_in)
+        self._console_key = sign_in.key
         self._work.enter_context(self._api)

@@ -72,11 +72,15 @@ class Schedule:
 
 @dataclass(frozen=True)
 class ApiRoute:
-    """A function that serves one method and path of the HTTP API; path variables are in braces."""
+    """A function that serves one method and path of the HTTP API; path variables are in braces.
+
+    The last one can be greedy (`{page+}`): it has the rest of the path. A route that `is_open` needs no token.
+    """
 
     function: str
     method: str
     path: str
+    is_open: bool = False
 
     @property
     def key(self) -> str:

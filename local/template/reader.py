@@ -29,8 +29,9 @@ PSEUDO_PARAMETERS = {
 }
 # What a deployment asks for, because the parameter has no default.
 _ANSWERS = {"AlarmEmail": "none"}
-# What differs here: pages of the local API, whose port is chosen when it starts, are those of the console.
-_LOCAL = {"ConsoleOrigin": "http://127.0.0.1:*"}
+# What differs here: pages of the local API, whose port is chosen when it starts, are those of the console, and tokens
+# come from this program instead of a user pool.
+_LOCAL = {"ConsoleOrigin": "http://127.0.0.1:*", "JwtIssuer": "https://exhibit-ingest.localhost"}
 
 _UNSUPPORTED = frozenset(
     {

@@ -1,6 +1,7 @@
 """Parse the routes of the HTTP API from HttpApi events.
 
-Pure. A route without authorization, or with a property that the local stack does not support, raises TemplateError.
+Pure. A property that the local stack does not support raises TemplateError, as does `Auth` other than that of a route
+without a token.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from local.template.intrinsics import get_referenced_id
 from local.template.model import ApiRoute
 
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
-_KNOWN = {"ApiId", "Method", "Path"}
-_PATH = re.compile(r"(/([\w.~-]+|\{\w+\}))+")
+_KNOWN = {"ApiId", "Method", "Path", "Auth"}
+_PATH = re.compile(r"(/([\w.~-]+|\{\w+\}))+(/|/\{\w+\+\})?")
+_OPEN = {"Authorizer": "NONE"}
 
 
 def parse_api_route(function: str, label: str, properties: Mapping[str, Any], apis: Iterable[str]) -> ApiRoute:
@@ -37,4 +39,7 @@ def parse_api_route(function: str, label: str, properties: Mapping[str, Any], ap
         raise TemplateError(f"{label}: the local stack does not support Method {method}")
     if not _PATH.fullmatch(path):
         raise TemplateError(f"{label}: the local stack does not support Path {path}")
-    return ApiRoute(function, method, path)
+    auth = properties.get("Auth")
+    if auth not in (None, _OPEN):
+        raise TemplateError(f"{label}: the local stack does not support Auth {auth}")
+    return ApiRoute(function, method, path, is_open=auth == _OPEN)

@@ -103,6 +103,36 @@ class Settings:
         )
 
 
+@dataclass(frozen=True)
+class ConsoleSettings:
+    """What the console has to know of a deployment; an origin is `https://host`, empty where there is none.
+
+    `storage` is the origin of presigned URLs, `sign_in` is `cognito`, `local` or `none`.
+    """
+
+    storage: str
+    sign_in: str
+    sign_in_domain: str
+    client_id: str
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> ConsoleSettings:
+        """Return the settings in `environment`; raise SettingsError for a missing or malformed variable."""
+        return cls(
+            # An endpoint for the SDK is where presigned URLs go, too.
+            storage=environment.get("AWS_ENDPOINT_URL") or _read_required(environment, "CONSOLE_STORAGE"),
+            sign_in=_read_choice(environment, "CONSOLE_SIGN_IN", "none", "cognito", "local"),
+            sign_in_domain=environment.get("CONSOLE_SIGN_IN_DOMAIN", ""),
+            client_id=environment.get("CONSOLE_CLIENT_ID", ""),
+        )
+
+
+@lru_cache(maxsize=1)
+def console_settings() -> ConsoleSettings:
+    """Return what the console has to know of this deployment, read once."""
+    return ConsoleSettings.from_environment(os.environ)
+
+
 @lru_cache(maxsize=1)
 def settings() -> Settings:
     """Return the settings of this process, read once."""

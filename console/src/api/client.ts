@@ -1,0 +1,55 @@
+import createClient, { type Middleware } from "openapi-fetch";
+import { getToken, loseSession } from "../auth/session";
+import type { components, paths } from "./schema";
+
+export type Schemas = components["schemas"];
+
+/** Why a request failed: the API's problem document, or what API Gateway says instead. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly problem: Partial<Schemas["Problem"]>,
+    readonly requestId: string | null,
+  ) {
+    super(problem.detail ?? problem.title ?? `The server answered ${status}.`);
+  }
+
+  /** The last part of the problem's type, such as `already-exists`; empty for an answer of API Gateway. */
+  get code(): string {
+    return (this.problem.type ?? "").split(":").at(-1) ?? "";
+  }
+}
+
+async function toError(response: Response): Promise<ApiError> {
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => ({}))) as Partial<Schemas["Problem"]> & { message?: string };
+  const problem = body.message ? { detail: body.message } : body;
+  return new ApiError(response.status, problem, response.headers.get("apigw-requestid"));
+}
+
+const everyRequest: Middleware = {
+  onRequest({ request }) {
+    const token = getToken();
+    if (token) request.headers.set("Authorization", `Bearer ${token}`);
+    // A caller that repeats a request sets the key itself, so that the request takes effect once.
+    if (request.method !== "GET" && !request.headers.has("Idempotency-Key"))
+      request.headers.set("Idempotency-Key", crypto.randomUUID());
+    return request;
+  },
+  async onResponse({ response }) {
+    if (response.ok || response.status === 304) return;
+    if (response.status === 401) loseSession();
+    throw await toError(response);
+  },
+};
+
+/** The API, at the origin of the page. A response without success is thrown as ApiError. */
+export const api = createClient<paths>({ baseUrl: "" });
+api.use(everyRequest);
+
+/** The data of a response, which is there unless the request failed. */
+export function data<T>(result: { data?: T }): T {
+  return result.data as T;
+}

@@ -1,0 +1,84 @@
+import { Suspense, useEffect, useRef } from "react";
+import { Link, Route, Router, Switch, useLocation } from "wouter";
+import { renewSession, useSession } from "./auth/session";
+import { CasesPage } from "./features/cases/CasesPage";
+import { Header } from "./header";
+import { Dialog } from "./ui/Dialog";
+import { LiveRegion } from "./ui/LiveRegion";
+import { Skeleton } from "./ui/Skeleton";
+
+export function App() {
+  return (
+    <Router base="/console">
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <Header />
+      <Main />
+      <LiveRegion />
+    </Router>
+  );
+}
+
+function Main() {
+  const session = useSession();
+  const main = useFocusAfterNavigation();
+  return (
+    <main id="main" ref={main} tabIndex={-1}>
+      {session.state === "starting" && <Skeleton rows={6} />}
+      {session.state === "signed-out" && <SignedOut reason={session.reason} />}
+      {(session.state === "signed-in" || session.state === "expired") && <Pages />}
+      {session.state === "expired" && <Expired />}
+    </main>
+  );
+}
+
+function Pages() {
+  return (
+    <Suspense fallback={<Skeleton rows={6} />}>
+      <Switch>
+        <Route path="/" component={CasesPage} />
+        <Route>
+          <section className="page">
+            <h1>This page does not exist</h1>
+            <p>
+              <Link href="/">Go to the cases</Link>
+            </p>
+          </section>
+        </Route>
+      </Switch>
+    </Suspense>
+  );
+}
+
+function SignedOut({ reason }: { reason: string }) {
+  return (
+    <section className="page center">
+      <h1>You are signed out</h1>
+      <p>{reason}</p>
+    </section>
+  );
+}
+
+function Expired() {
+  return (
+    <Dialog title="Your session has ended" open>
+      <p>What you have entered and what is being uploaded is kept while this page stays open.</p>
+      <button type="button" className="primary" autoFocus onClick={() => void renewSession()}>
+        Sign in again
+      </button>
+    </Dialog>
+  );
+}
+
+/** Move the focus to the content after navigation, so that keyboards and screen readers are where the eyes are. */
+function useFocusAfterNavigation() {
+  const [path] = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) main.current?.focus();
+    isFirst.current = false;
+  }, [path]);
+  return main;
+}

@@ -1,0 +1,121 @@
+// Who is signed in. Tokens live in the variables of this module alone: not in storage, not in an address.
+import { useSyncExternalStore } from "react";
+import { finishSignIn, leaveForSignIn, leaveForSignOut, refresh, type HostedPage } from "./cognito";
+import { exchangeKey, keepPerson, keptPerson, takeKey, type Person } from "./local";
+
+export interface Config {
+  signIn: { kind: "local" } | { kind: "none" } | { kind: "cognito"; domain: string; clientId: string };
+  storage: string;
+}
+
+export type Session =
+  | { state: "starting" }
+  | { state: "signed-in"; config: Config; idToken: string; refreshToken: string | null; person: Person | null }
+  | { state: "expired"; config: Config; refreshToken: string | null; person: Person | null }
+  | { state: "signed-out"; config: Config | null; reason: string };
+
+const EARLY_MS = 600_000;
+
+let session: Session = { state: "starting" };
+let timer: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<() => void>();
+
+export const useSession = () => useSyncExternalStore(subscribe, () => session);
+
+export function getToken(): string | null {
+  return session.state === "signed-in" ? session.idToken : null;
+}
+
+/** Sign in with what the address and the browser offer; a page that cannot becomes signed-out, with the reason. */
+export async function startSession(): Promise<void> {
+  let config: Config;
+  try {
+    config = (await (await fetch("/console/config.json")).json()) as Config;
+  } catch {
+    return change({ state: "signed-out", config: null, reason: "The server does not answer. Reload the page." });
+  }
+  try {
+    if (config.signIn.kind === "local") await signInLocally(config, keptPerson(), takeKey());
+    else if (config.signIn.kind === "cognito") await signInByCognito(config, hostedPage(config));
+    else
+      change({
+        state: "signed-out",
+        config,
+        reason: "This stack has no sign-in for the console: it was deployed without ConsoleOrigin.",
+      });
+  } catch (error) {
+    change({ state: "signed-out", config, reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** Become another user or role, on this machine only. */
+export async function become(person: Person): Promise<void> {
+  if (session.state !== "signed-in") return;
+  await signInLocally(session.config, person, "");
+}
+
+/** Called when the server has refused the token: work goes on after the next sign-in, on the same page. */
+export function loseSession(): void {
+  if (session.state !== "signed-in") return;
+  const { config, refreshToken, person } = session;
+  change({ state: "expired", config, refreshToken, person });
+}
+
+/** Sign in again without leaving the page where that is possible. */
+export async function renewSession(): Promise<void> {
+  if (session.state !== "expired" && session.state !== "signed-in") return;
+  const { config, refreshToken, person } = session;
+  if (config.signIn.kind === "local") return signInLocally(config, person ?? keptPerson(), "");
+  if (refreshToken) return accept(config, await refresh(hostedPage(config), refreshToken), refreshToken);
+  await leaveForSignIn(hostedPage(config));
+}
+
+export function signOut(): void {
+  if (session.state !== "signed-in") return;
+  const { config } = session;
+  change({ state: "signed-out", config, reason: "You have signed out." });
+  if (config.signIn.kind === "cognito") leaveForSignOut(hostedPage(config));
+}
+
+async function signInLocally(config: Config, person: Person, key: string): Promise<void> {
+  const { idToken, expiresIn } = await exchangeKey(person, key);
+  keepPerson(person);
+  change({ state: "signed-in", config, idToken, refreshToken: null, person });
+  renewIn(expiresIn);
+}
+
+async function signInByCognito(config: Config, page: HostedPage): Promise<void> {
+  const tokens = await finishSignIn(page);
+  if (!tokens) return leaveForSignIn(page);
+  accept(config, tokens, null);
+}
+
+function accept(
+  config: Config,
+  tokens: { idToken: string; refreshToken: string | null; expiresIn: number },
+  earlier: string | null,
+): void {
+  const refreshToken = tokens.refreshToken ?? earlier;
+  change({ state: "signed-in", config, idToken: tokens.idToken, refreshToken, person: null });
+  if (refreshToken) renewIn(tokens.expiresIn);
+}
+
+function renewIn(seconds: number): void {
+  clearTimeout(timer);
+  timer = setTimeout(() => void renewSession().catch(loseSession), Math.max(seconds * 1000 - EARLY_MS, 1000));
+}
+
+function hostedPage(config: Config): HostedPage {
+  if (config.signIn.kind !== "cognito") throw new Error("This stack has no hosted sign-in.");
+  return { domain: config.signIn.domain, clientId: config.signIn.clientId, redirect: `${location.origin}/console/` };
+}
+
+function change(next: Session): void {
+  session = next;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -1,0 +1,26 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ApiError } from "./api/client";
+import { App } from "./app";
+import { startSession } from "./auth/session";
+import "./ui/styles.css";
+
+/** What the server has refused is not repeated; an outage and a throttled request are, with growing pauses. */
+function isWorthRepeating(count: number, error: unknown): boolean {
+  const isFinal = error instanceof ApiError && error.status < 500 && error.status !== 429;
+  return count < 3 && !isFinal;
+}
+
+const queries = new QueryClient({
+  defaultOptions: { queries: { staleTime: 5_000, retry: isWorthRepeating, refetchOnWindowFocus: false } },
+});
+
+void startSession();
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <App />
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,23 @@
+import { useEffect, useId, useRef, type ReactNode } from "react";
+
+/** The browser's own dialog: it holds the focus, closes with Escape and makes the page behind it inert. */
+export function Dialog(props: { title: string; open: boolean; onClose?: () => void; children: ReactNode }) {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = element.current!;
+    if (props.open && !dialog.open) dialog.showModal();
+    if (!props.open && dialog.open) dialog.close();
+  }, [props.open]);
+  return (
+    <dialog
+      ref={element}
+      aria-labelledby={heading}
+      onClose={props.onClose}
+      onCancel={(event) => !props.onClose && event.preventDefault()}
+    >
+      <h2 id={heading}>{props.title}</h2>
+      {props.children}
+    </dialog>
+  );
+}

@@ -1,0 +1,1 @@
+"""The console: the page that is served beside the API, from the API's own origin."""
