@@ -83,7 +83,8 @@ shell.api: shell.activity_log shell.outbox core.contracts core.imports.preview_i
 shell.api.routes: shell.api shell.imports shell.volumes core.contracts UTILS
 shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.imports.corrections shell.outbox.relay
   shell.volumes.deletion UTILS
-functions: shell.api shell.api.routes shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox
+functions: shell.console shell.settings
+  shell.api shell.api.routes shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox
   shell.maintenance shell.imports.corrections
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
   shell.imports.images shell.activities shell.exhibits shell.exhibit_files shell.custody shell.productions shell.volumes

@@ -95,6 +95,11 @@ class ApiGateway:
             raise LocalError("the local API is not running")
         return f"http://127.0.0.1:{self._server.server_port}"
 
+    @property
+    def sign_in_fragment(self) -> str:
+        """Return what signs in when it follows the address of the console; empty if nothing does."""
+        return f"#key={self._sign_in.key}" if self._sign_in else ""
+
     def handle(self, request: HttpRequest) -> HttpResponse:
         """Return the response to a request."""
         if self._sign_in and (request.method, request.path) == ("POST", SIGN_IN_PATH):

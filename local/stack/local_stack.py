@@ -56,7 +56,6 @@ class LocalStack:
         self._artifact = Artifact.load(self.options.artifact) if self.options.artifact else None
         self.template = Template.load(self._artifact.template if self._artifact else self.options.template)
         self._api: ApiGateway | None = None
-        self._console_key = ""
         self._launched = False
         self._blocks = 0
         self._exit = ExitStack()
@@ -150,8 +149,8 @@ class LocalStack:
 
     @property
     def console_url(self) -> str:
-        """Return the link that signs in to the console; raises LocalError unless the API is served."""
-        return f"{self.api_url}/console/#key={self._console_key}"
+        """Return the link that signs in to the console; raise LocalError if the stack has no HTTP API."""
+        return f"{self.api_url}/console/{self._api.sign_in_fragment if self._api else ''}"
 
     def queue_url(self, queue: str) -> str:
         """Return the URL of a queue by its logical id."""
@@ -298,5 +297,4 @@ class LocalStack:
 
         invoke, sign_in = self._functions.invoke_for_api, SignIn(self.tokens)
         self._api = ApiGateway(self.template.routes, invoke, self.tokens, self.options.api_port, sign_in=sign_in)
-        self._console_key = sign_in.key
         self._work.enter_context(self._api)

@@ -1,7 +1,7 @@
 """Parse the routes of the HTTP API from HttpApi events.
 
-Pure. A property that the local stack does not support raises TemplateError, as does `Auth` other than that of a route
-without a token.
+Pure. A route without authorization that is not the console's, or a property that the local stack does not support,
+raises TemplateError.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from local.template.model import ApiRoute
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 _KNOWN = {"ApiId", "Method", "Path", "Auth"}
 _PATH = re.compile(r"(/([\w.~-]+|\{\w+\}))+(/|/\{\w+\+\})?")
-_OPEN = {"Authorizer": "NONE"}
+_OPEN, _CONSOLE = {"Authorizer": "NONE"}, re.compile(r"GET /console(/.*)?")
 
 
 def parse_api_route(function: str, label: str, properties: Mapping[str, Any], apis: Iterable[str]) -> ApiRoute:
@@ -40,6 +40,6 @@ def parse_api_route(function: str, label: str, properties: Mapping[str, Any], ap
     if not _PATH.fullmatch(path):
         raise TemplateError(f"{label}: the local stack does not support Path {path}")
     auth = properties.get("Auth")
-    if auth not in (None, _OPEN):
-        raise TemplateError(f"{label}: the local stack does not support Auth {auth}")
+    if auth is not None and not (auth == _OPEN and _CONSOLE.fullmatch(f"{method} {path}")):
+        raise TemplateError(f"{label}: the local stack does not support Auth {auth}, which only the console may have")
     return ApiRoute(function, method, path, is_open=auth == _OPEN)

@@ -88,7 +88,8 @@ def test_there_is_no_uv_lock(tracked: list[Path]) -> None:
 
 def test_every_requirement_has_its_hashes() -> None:
     files = [*(ROOT / "requirements").glob("*.txt"), *(ROOT / "layers").rglob("requirements*.txt")]
-    assert {path.stem for path in files} == {"requirements", "audit", "checkov", "dev", "runtime", "sam", "uv"}
+    expected = {"requirements", "audit", "browser", "checkov", "dev", "node", "runtime", "sam", "uv"}
+    assert {path.stem for path in files} == expected
     assert {path.name: unhashed(text_of(path)) for path in files if unhashed(text_of(path))} == {}
     assert places(files, INDEX_OPTION) == []
 

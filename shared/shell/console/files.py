@@ -2,7 +2,7 @@
 
 Guaranteed: only files of the build are returned. A path without a suffix is a place in the page and gets the page
 itself, so that a link to it works; one with a suffix that the build lacks is 404, so that a missing script is an error
-and not the page. Files under `assets/` have names with a hash and are kept by browsers; browsers request the page again.
+and not the page. Browsers keep the files under `assets/`, whose names have a hash, and request the page each time.
 """
 
 from __future__ import annotations

@@ -20,6 +20,9 @@ ROUTES = [
         ("GET", "/{kind}/newest"),
         ("PATCH", "/things/{id}"),
         ("GET", "/things/{id}/parts/{part}"),
+        ("GET", "/pages/"),
+        ("GET", "/pages/{rest+}"),
+        ("GET", "/pages/{id}/newest"),
     )
 ]
 
@@ -32,6 +35,10 @@ ROUTES = [
         ("PATCH", "/things/newest", "PATCH /things/{id}", {"id": "newest"}),
         ("GET", "/things/newest", "GET /things/newest", {}),
         ("GET", "/files/newest", "GET /{kind}/newest", {"kind": "files"}),
+        ("GET", "/pages/", "GET /pages/", {}),
+        ("GET", "/pages/a", "GET /pages/{rest+}", {"rest": "a"}),
+        ("GET", "/pages/a/b%2Fc/", "GET /pages/{rest+}", {"rest": "a/b/c/"}),
+        ("GET", "/pages/a/newest", "GET /pages/{id}/newest", {"id": "a"}),
         ("GET", "/things/a%2Fb%20c/parts/%C3%BC", "GET /things/{id}/parts/{part}", {"id": "a/b c", "part": "ü"}),
     ],
 )
@@ -45,12 +52,21 @@ def test_the_most_specific_route_answers(method: str, path: str, key: str, varia
     ("method", "path"),
     [
         *(("GET", path) for path in ("/", "", "/thing", "/things/", "//things", "/things/7/", "/things//parts/1")),
-        *(("GET", path) for path in ("/Things", "/things/7/parts", "http://host/things", "*")),
+        *(("GET", path) for path in ("/Things", "/things/7/parts", "/pages", "http://host/things", "*")),
         *((method, "/things") for method in ("POST", "HEAD", "OPTIONS", "get", "")),
     ],
 )
 def test_what_no_route_names_is_not_found(method: str, path: str) -> None:
     assert find_route(ROUTES, method, path) is None
+
+
+def test_only_the_files_of_the_console_need_no_token() -> None:
+    properties = {"ApiId": {"Ref": "Api"}, "Method": "GET", "Auth": {"Authorizer": "NONE"}}
+    route = parse_api_route("Console", "Console.Page", properties | {"Path": "/console/{page+}"}, ["Api"])
+    assert route == ApiRoute("Console", "GET", "/console/{page+}", is_open=True)
+    for path, method in (("/console/{page+}", "POST"), ("/consoles", "GET"), ("/cases", "GET")):
+        with pytest.raises(TemplateError, match="Auth"):
+            parse_api_route("Console", "Console.Page", properties | {"Path": path, "Method": method}, ["Api"])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +77,7 @@ def test_what_no_route_names_is_not_found(method: str, path: str) -> None:
         ({"ApiId": "abc"}, "reference"),
         ({"Method": "ANY"}, "ANY"),
         ({"Method": None}, "Method"),
-        ({"Path": "/things/{proxy+}"}, "proxy"),
+        ({"Path": "/{proxy+}/things"}, "proxy"),
         ({"Path": "$default"}, "default"),
         ({"Path": "things"}, "things"),
         ({"Auth": {"Authorizer": "NONE"}}, "Auth"),

@@ -54,7 +54,7 @@ def watched(deployed: Deployed, metric: str) -> list[str]:
 
 def of_the_api(deployed: Deployed) -> set[str]:
     """The functions whose failures the access log of the API has."""
-    return {name for name in deployed.functions if name.endswith("ApiFunction")}
+    return {name for name in deployed.functions if name.endswith("ApiFunction")} | {"ConsoleFunction"}
 
 
 @pytest.mark.parametrize("metric", ["Errors", "Throttles"])

@@ -28,7 +28,7 @@ def texts(value: Any) -> Iterator[str]:
 def test_every_reference_to_a_bucket_is_to_this_one(deployed: Deployed) -> None:
     (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
     assert bucket["BucketName"] == {"Fn::Sub": NAME}
-    named = [re.sub(r"^arn:\$\{AWS::Partition\}:s3:::|-evidence.*", "", each) for each in named_in(deployed)]
+    named = [re.sub(r"^(arn:\$\{AWS::Partition\}:s3:::|https://)|-evidence.*", "", each) for each in named_in(deployed)]
     assert len(named) > 20
     assert {*named} == {NAME.removesuffix("-evidence")}
 
