@@ -1,4 +1,4 @@
-"""One stack and one browser for all tests of the console; each test has windows and a tenant of its own."""
+"""One stack and one browser for the tests of the console; no longer, because a running browser has an event loop."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.support.console.browser import chromium
 from tests.support.servers.provisioned_servers import schema_beside
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with chromium() as browser:
         yield browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def console_stack(browser: Browser, schema_url: URL, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
     """A served stack; it needs the browser first, so that nothing is started where that is missing."""
     with schema_beside(schema_url, "console") as url:
