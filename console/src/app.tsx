@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { Link, Route, Router, Switch, useLocation } from "wouter";
 import { renewSession, useSession } from "./auth/session";
 import { CasesPage } from "./features/cases/CasesPage";
@@ -6,6 +6,9 @@ import { Header } from "./header";
 import { Dialog } from "./ui/Dialog";
 import { LiveRegion } from "./ui/LiveRegion";
 import { Skeleton } from "./ui/Skeleton";
+
+const ImportPage = lazy(() => import("./features/imports/ImportPage"));
+const ImportsPage = lazy(() => import("./features/imports/ImportsPage"));
 
 export function App() {
   return (
@@ -38,6 +41,12 @@ function Pages() {
     <Suspense fallback={<Skeleton rows={6} />}>
       <Switch>
         <Route path="/" component={CasesPage} />
+        <Route path="/cases/:caseId/imports">
+          {({ caseId }) => <ImportsPage caseId={Number(caseId)} key={caseId} />}
+        </Route>
+        <Route path="/imports/:importId">
+          {({ importId }) => <ImportPage importId={Number(importId)} key={importId} />}
+        </Route>
         <Route>
           <section className="page">
             <h1>This page does not exist</h1>

@@ -33,9 +33,6 @@ const everyRequest: Middleware = {
   onRequest({ request }) {
     const token = getToken();
     if (token) request.headers.set("Authorization", `Bearer ${token}`);
-    // A caller that repeats a request sets the key itself, so that the request takes effect once.
-    if (request.method !== "GET" && !request.headers.has("Idempotency-Key"))
-      request.headers.set("Idempotency-Key", crypto.randomUUID());
     return request;
   },
   async onResponse({ response }) {
@@ -45,7 +42,10 @@ const everyRequest: Middleware = {
   },
 };
 
-/** The API, at the origin of the page. A response without success is thrown as ApiError. */
+/**
+ * The API, at the origin of the page. A response without success is thrown as ApiError. Requests that change something
+ * have an Idempotency-Key, made where the user decides: what is sent again with it takes effect once.
+ */
 export const api = createClient<paths>({ baseUrl: "" });
 api.use(everyRequest);
 

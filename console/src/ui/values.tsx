@@ -28,3 +28,11 @@ export function Time({ value }: { value: string | null | undefined }) {
     </time>
   );
 }
+
+/** Return a duration in its two largest units, such as `2 h 5 min`. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(Math.round(seconds), 0);
+  if (whole < 60) return `${whole} s`;
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+  return hours ? `${hours} h ${minutes} min` : `${minutes} min ${whole % 60} s`;
+}

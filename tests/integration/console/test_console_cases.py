@@ -28,7 +28,7 @@ def test_the_link_signs_in_and_a_reload_signs_in_again(browser: Browser, console
         window.faults.clear()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_cases_with_hostile_names_are_text_and_can_be_found(
     browser: Browser, console_stack: LocalStack, scheme: str
 ) -> None:

@@ -1,5 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
+import { Link } from "wouter";
 import { api, data, type Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 import { Skeleton } from "../../ui/Skeleton";
@@ -80,7 +81,9 @@ function CasesTable({ cases }: { cases: Schemas["CaseSummary"][] }) {
         {cases.map((each) => (
           <tr key={each.id}>
             <th scope="row">
-              <Untrusted text={each.name} />
+              <Link href={`/cases/${each.id}/imports`}>
+                <Untrusted text={each.name} />
+              </Link>
             </th>
             <td className="num">
               <Count value={each.documents} />

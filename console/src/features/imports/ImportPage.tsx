@@ -1,0 +1,134 @@
+import { useEffect, useRef } from "react";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/client";
+import { Failure } from "../../ui/Failure";
+import { announce } from "../../ui/LiveRegion";
+import { Scale } from "../../ui/Scale";
+import { Skeleton } from "../../ui/Skeleton";
+import { isRunning, Status } from "../../ui/Status";
+import { Untrusted } from "../../ui/Untrusted";
+import { Count, formatBytes, formatDuration, Time } from "../../ui/values";
+import { Actions } from "./Actions";
+import { answer } from "./answer";
+import { Downloads } from "./Downloads";
+import { Groups } from "./Groups";
+import { useImport } from "./queries";
+
+type ImportState = Schemas["ImportState"];
+
+export default function ImportPage({ importId }: { importId: number }) {
+  const { progress, details } = useImport(importId);
+  useAnnouncedStatus(progress.data);
+  if (progress.isError) return <Failed error={progress.error} again={() => void progress.refetch()} />;
+  if (!progress.data) return <Skeleton rows={6} />;
+  const state = progress.data;
+  return (
+    <section className="page">
+      <Title state={state} />
+      {state.failureMessage && <FailureMessage state={state} />}
+      <Answer state={state} />
+      <Scale outcome={state} />
+      <Figures state={state} />
+      <Actions state={state} />
+      {details.data && <Downloads details={details.data} />}
+      <Groups state={state} />
+    </section>
+  );
+}
+
+function Failed({ error, again }: { error: unknown; again: () => void }) {
+  return (
+    <section className="page">
+      <h1>Import</h1>
+      <Failure error={error} again={again} />
+    </section>
+  );
+}
+
+function Title({ state }: { state: ImportState }) {
+  return (
+    <>
+      <p className="quiet crumbs">
+        <Link href="/">Cases</Link> /{" "}
+        <Link href={`/cases/${state.caseId}/imports`}>
+          <Untrusted text={state.case} />
+        </Link>
+      </p>
+      <div className="bar">
+        <h1>{state.phase === "check" ? `Check ${state.id}` : `Import ${state.id}`}</h1>
+        <Status value={state.status} openRejections={state.openRejections} />
+      </div>
+      <p className="quiet">
+        <Untrusted text={state.fileName} /> · {formatBytes(state.size)} ·{" "}
+        <Untrusted text={state.userName ?? state.userId} /> · <Time value={state.startedAt} />
+        {state.corrects !== null && (
+          <>
+            {" "}
+            · corrects <Link href={`/imports/${state.corrects}`}>import {state.corrects}</Link>
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function FailureMessage({ state }: { state: ImportState }) {
+  return (
+    <div className="notice bad" role="alert">
+      <strong>{state.failureCode}</strong>
+      <p>{state.failureMessage}</p>
+    </div>
+  );
+}
+
+/** The first line answers the question of the page: is everything in, and if not, what is missing? */
+function Answer({ state }: { state: ImportState }) {
+  return <p className="answer">{answer(state)}</p>;
+}
+
+function Figures({ state }: { state: ImportState }) {
+  const figures: [string, number][] = [
+    ["rows", state.rowsSeen],
+    ["imported", state.imported],
+    ["updated", state.updated],
+    ["unchanged", state.unchanged],
+    ["rejected", state.rejected],
+    ["open", state.openRejections],
+    ["warnings", state.warnings],
+  ];
+  return (
+    <>
+      <dl className="figures">
+        {figures.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Count value={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {isRunning(state.status) && <Rate state={state} />}
+    </>
+  );
+}
+
+function Rate({ state }: { state: ImportState }) {
+  const parts = [
+    state.status === "splitting" && `${formatBytes(state.bytesRead)} of ${formatBytes(state.size)} read`,
+    state.chunks > 0 && `${state.chunksDone.toLocaleString()} of ${state.chunks.toLocaleString()} chunks`,
+    state.rowsPerSecond !== null && `${Math.round(state.rowsPerSecond).toLocaleString()} rows a second`,
+    state.secondsLeft !== null && `${formatDuration(state.secondsLeft)} left`,
+  ];
+  return <p className="quiet">{parts.filter(Boolean).join(" · ")}</p>;
+}
+
+/** Have the change of a status read aloud, but not the status that a page opens with. */
+function useAnnouncedStatus(state: ImportState | undefined) {
+  const last = useRef<string>(undefined);
+  useEffect(() => {
+    if (!state) return;
+    if (last.current && last.current !== state.status) announce(`Import ${state.id}: ${answer(state)}`);
+    last.current = state.status;
+  }, [state]);
+}

@@ -1,0 +1,106 @@
+import { Link } from "wouter";
+import type { Schemas } from "../../api/client";
+import { Failure } from "../../ui/Failure";
+import { Skeleton } from "../../ui/Skeleton";
+import { Status } from "../../ui/Status";
+import { Untrusted } from "../../ui/Untrusted";
+import { Count, Time } from "../../ui/values";
+import { useCase, useImports } from "./queries";
+
+type ImportState = Schemas["ImportState"];
+
+export default function ImportsPage({ caseId }: { caseId: number }) {
+  const ofCase = useCase(caseId);
+  const imports = useImports(caseId);
+  const shown = imports.data?.pages.flatMap((page) => page.items) ?? [];
+  const failed = ofCase.error ?? imports.error;
+  return (
+    <section className="page">
+      <h1>{ofCase.data ? <Untrusted text={ofCase.data.name} /> : "Case"}</h1>
+      {ofCase.data && (
+        <p className="quiet">
+          <Count value={ofCase.data.documents} /> documents in <Count value={ofCase.data.imports} /> imports and checks
+        </p>
+      )}
+      {imports.isPending && !failed && <Skeleton rows={6} />}
+      {failed && <Failure error={failed} again={() => void imports.refetch()} />}
+      {imports.isSuccess && shown.length === 0 && <p className="quiet">Nothing was imported into this case yet.</p>}
+      {shown.length > 0 && <ImportsTable imports={shown} />}
+      {imports.hasNextPage && (
+        <button type="button" disabled={imports.isFetchingNextPage} onClick={() => void imports.fetchNextPage()}>
+          {imports.isFetchingNextPage ? "Loading…" : "Show earlier imports"}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function ImportsTable({ imports }: { imports: ImportState[] }) {
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label="Imports">
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col">Import</th>
+            <th scope="col">File</th>
+            <th scope="col">Status</th>
+            <th scope="col" className="num">
+              Rows
+            </th>
+            <th scope="col" className="num">
+              Imported
+            </th>
+            <th scope="col" className="num">
+              Open rejections
+            </th>
+            <th scope="col">Started</th>
+            <th scope="col">By</th>
+          </tr>
+        </thead>
+        <tbody>
+          {imports.map((each) => (
+            <ImportRow key={each.id} each={each} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function ImportRow({ each }: { each: ImportState }) {
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/imports/${each.id}`}>{each.phase === "check" ? `Check ${each.id}` : `Import ${each.id}`}</Link>
+      </th>
+      <td>
+        <Untrusted text={each.fileName} />
+        {each.volumeName !== null && (
+          <span className="quiet">
+            {" "}
+            · volume <Untrusted text={each.volumeName} />
+          </span>
+        )}
+        {each.corrects !== null && <span className="quiet"> · corrects import {each.corrects}</span>}
+      </td>
+      <td>
+        <Status value={each.status} openRejections={each.openRejections} />
+      </td>
+      <td className="num">
+        <Count value={each.rowsSeen} />
+      </td>
+      <td className="num">
+        <Count value={each.imported} />
+      </td>
+      <td className="num">
+        <Count value={each.openRejections} />
+      </td>
+      <td>
+        <Time value={each.startedAt} />
+      </td>
+      <td>
+        <Untrusted text={each.userName ?? each.userId} />
+      </td>
+    </tr>
+  );
+}
