@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from local.stack.options import REPOSITORY
 
@@ -26,6 +26,8 @@ window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.violatedDirective}: ${event.blockedURI || event.sample}`));
 """
+# How long a window may take on a machine that does much else: a test fails for what it shows, not for when.
+PATIENCE_MS = 180_000
 # Chromium's own sandbox needs what a container does not give, and what is tested here is confined by its policy.
 _ARGUMENTS = ["--no-sandbox"]
 
@@ -79,6 +81,8 @@ def open_window(browser: Browser, url: str, **context: Any) -> Iterator[Window]:
 
 def _observe(context: BrowserContext) -> Page:
     context.add_init_script(_COLLECT)
+    context.set_default_timeout(PATIENCE_MS)
+    expect.set_options(timeout=PATIENCE_MS)
     return context.new_page()
 
 
