@@ -65,13 +65,15 @@ shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.
   core.cells core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
 shell.imports.pages: shell.imports.state core.checks core.load_file DOMAIN
-shell.imports.completing: shell.imports.state shell.imports.pages shell.volume_files
+shell.imports.corrected_images: shell.imports.state shell.imports.splitting
+  core.image_load_file core.load_file core.volumes DOMAIN
+shell.imports.completing: shell.imports.state shell.imports.pages shell.imports.corrected_images shell.volume_files
   core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.checks: shell.imports.state shell.imports.completing shell.imports.pages shell.volume_files
   core.cells core.checks core.imports core.load_file core.volumes DOMAIN
 shell.imports.corrections: shell.imports.state shell.volume_files core.imports core.load_file DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows shell.imports.chunks shell.imports.images
-  shell.imports.pages
+  shell.imports.pages shell.imports.corrected_images
   shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
   core.image_load_file core.imports core.load_file shell.prefetch DOMAIN
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN

@@ -23,6 +23,8 @@ from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
 from shell.db.column_limits import column_limits
 from shell.db.session import session
+from shell.imports.corrected_images.splitting import split_corrected_images
+from shell.imports.corrected_images.starting import is_of_corrected
 from shell.imports.splitting.checkpoints import SplitCheckpoints
 from shell.imports.splitting.former_split import delete_former_split
 from shell.imports.splitting.image_split import split_images
@@ -118,6 +120,9 @@ def _split(import_record: Imports) -> None:
 def _split_and_register(import_record: Imports) -> None:
     delete_former_split(import_record)
     try:
+        if is_of_corrected(import_record):
+            split_corrected_images(import_record)
+            return
         document = read_given_options(import_record.options, import_record.bucket, import_record.object_key)
         options = _parse_options(import_record, document)
         user_id = _choose_user_id(import_record, options)

@@ -22,12 +22,13 @@ from shell.imports.steps import run_images, run_import
 from shell.volume_files.deleted import refuse_without_volume
 from shell.volumes.queries import read_details, require_volume
 
-# Those of the last request to import the volume: error files of it are imports of their own.
+# Those of the last request to import the volume: error files and corrections of it are imports of their own.
 _LAST = text(
     "SELECT i.id, i.kind, i.after_import_id FROM imports AS i JOIN volumes AS v ON v.id = i.volume_id "
     "WHERE v.id = :volume_id AND LEFT(i.object_key, CHAR_LENGTH(v.prefix)) = v.prefix "
+    "AND i.corrects_import_id IS NULL "
     "AND i.id >= (SELECT MAX(COALESCE(last.after_import_id, last.id)) FROM imports AS last WHERE last.volume_id = v.id "
-    "AND LEFT(last.object_key, CHAR_LENGTH(v.prefix)) = v.prefix) ORDER BY i.id"
+    "AND last.corrects_import_id IS NULL AND LEFT(last.object_key, CHAR_LENGTH(v.prefix)) = v.prefix) ORDER BY i.id"
 )
 _LOCK = text("SELECT id, status FROM imports WHERE id = :import_id FOR UPDATE")
 _HELD = (ImportStatus.UPLOADED, ImportStatus.CHECKED)

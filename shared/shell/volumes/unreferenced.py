@@ -29,15 +29,16 @@ PAGE = 2_000
 HEADER = ("code", "path", "size", "line", "row_code")
 # The row of chunk 0 has what is known of the whole import.
 _WHOLE = 0
-# An error file adds to the last imports of its kind, several of which come after one data file; its check adds to what
-# is imported. What was undone names nothing, nor what is held.
+# An error file or a correction adds to the last imports of its kind, several of which come after one data file; the
+# check of an error file adds to what is imported. What was undone names nothing, nor what is held.
 _LAST_IMPORTS = text("""
     SELECT i.id, i.finished_at IS NULL AND i.status NOT IN ('checked', 'blocked') AS running
     FROM imports AS i LEFT JOIN (
         SELECT newest.kind, MIN(beside.id) AS id FROM (
             SELECT MAX(whole.id) AS id FROM imports AS whole JOIN volumes AS v ON v.id = whole.volume_id
             WHERE whole.volume_id = :volume_id AND whole.phase = :phase AND whole.status NOT IN ('undone', 'uploaded')
-              AND LEFT(whole.object_key, CHAR_LENGTH(v.prefix)) = v.prefix GROUP BY whole.kind
+              AND LEFT(whole.object_key, CHAR_LENGTH(v.prefix)) = v.prefix AND whole.corrects_import_id IS NULL
+            GROUP BY whole.kind
         ) AS last JOIN imports AS newest ON newest.id = last.id
         JOIN imports AS beside ON beside.volume_id = newest.volume_id
           AND (beside.id = newest.id OR beside.after_import_id = newest.after_import_id)

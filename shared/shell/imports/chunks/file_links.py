@@ -37,7 +37,10 @@ from shell.volume_files.lookup import find_named_files
 _LINK_COLUMNS = ("exhibit_id", "kind", "import_id", "line_no", "text_hash", "file_id", "rule")
 _BATES_BEGIN = COLUMNS.index("bates_begin")
 _PLACES = {kind: COLUMNS.index(name) for kind, name in PATH_FIELDS.items()}
-_IS_COMPARED = text("SELECT 1 FROM imports WHERE after_import_id = :import_id LIMIT 1")
+_IS_COMPARED = text(
+    "SELECT 1 FROM imports WHERE after_import_id = :import_id "
+    "UNION ALL SELECT 1 FROM imports WHERE id = :import_id AND corrects_import_id IS NOT NULL LIMIT 1"
+)
 
 
 class LinkedRows(NamedTuple):
@@ -141,7 +144,7 @@ def write_counts(
     accepted = [files[row.source.line_no] for row in results.list_accepted() if row.source.line_no in files]
     counts = sum((each.counts for each in accepted), Counter[str]())
     numbers = (link.file.file_no for each in accepted for link in each.links)
-    # The image load file that waits for this import is compared with its rows.
+    # The image load file that waits for this import is compared with its rows, and one that begins after a correction.
     is_compared = transaction.execute(_IS_COMPARED, {"import_id": chunk.import_id}).first() is not None
     documents = [*(_list_documents(layout, results) if is_compared else ()), *_list_rejected(layout, results, files)]
     named = documents if documents or is_compared else None

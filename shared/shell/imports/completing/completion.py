@@ -27,6 +27,7 @@ from shell.imports.completing.check_comparison import compare_with_check
 from shell.imports.completing.column_warnings import find_column_warnings, store_column_warnings
 from shell.imports.completing.spellings import resolve_spellings
 from shell.imports.completing.unread_families import Unread, find_unread, store_unread
+from shell.imports.corrected_images.starting import create_images
 from shell.imports.pages.reconciliation import Reconciled, reconcile_pages
 from shell.imports.pages.reopening import reopen_images
 from shell.imports.state.code_folding import fold_codes
@@ -170,6 +171,7 @@ def _finish(import_record: Imports, generation: int, found: _Found) -> bool:
         append_events(transaction, [completed])
         act = Act(ActKind.IMPORT_COMPLETED, import_record.id, import_record.case_id, {"status": status.value, **counts})
         record_own_act(transaction, import_record.tenant_id, act)
+        create_images(transaction, import_record)
         release_dependents(transaction, import_record.id)
         reopen_images(transaction, import_record.id, generation)
     return True

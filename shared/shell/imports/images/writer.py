@@ -34,6 +34,7 @@ from shell.imports.images.results import (
     list_documents,
     tally_paths,
 )
+from shell.imports.state.claims import accept_lines
 from shell.imports.state.codes import count_chunk, list_kinds
 from shell.imports.state.findings import write_findings
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, RejectionRow, WarningRow, complete_chunk
@@ -86,6 +87,7 @@ def _write(transaction: Session, images: ImageChunk, results: ImageResults) -> C
     rejections = list(build_rejections(images, results))
     insert_new(transaction, "import_rejections", RejectionRow._fields, rejections)
     write_unchanged(transaction, images.chunk, [each.exhibit.id for each in results.unchanged if each.exhibit])
+    accept_lines(transaction, images.import_record, [each.read.document.line_no for each in results.list_accepted()])
     warnings = list(build_warnings(images, results))
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
     count_chunk(transaction, images.chunk, list_kinds(rejections, warnings))

@@ -121,6 +121,7 @@ def register_chunks(
         if checkpoint:
             transaction.execute(_DELETE_SPLIT, {"import_id": import_id})
         import_record = transaction.get_one(Imports, import_id)
+        split.store(transaction, import_record)
         if phase is ImportPhase.CHECK:
             begin_check(transaction, import_record)
         else:

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sqlalchemy.orm import Session
+
 from core.codes import FileFailure, WarningCode
 from core.dates.written_dates import DateOrder
 from core.errors import FileRefusedError
@@ -28,6 +30,7 @@ from core.load_file.splitter import Splitter
 from shell.aws.s3 import ObjectVersion
 from shell.imports.splitting.duplicate_ids import SpilledIds
 from shell.settings import settings
+from shell.tables.imports import Imports
 
 SLICE_BYTES = 250_000
 FileWarning = tuple[WarningCode, str | None, str]
@@ -103,6 +106,9 @@ class Split:
         yield from self.keys.find_repeats(at_most)
         if self._documents:
             yield from self._documents.find_unordered_repeats(at_most)
+
+    def store(self, transaction: Session, import_record: Imports) -> None:
+        """Write what else belongs to the chunks, in the transaction that registers them; nothing for a whole file."""
 
     def list_warnings(self) -> Iterator[FileWarning]:
         """Yield the warnings about the whole file: decisions on weak evidence, and a file without rows."""

@@ -48,9 +48,12 @@ _BY = text(
     "SELECT corrects_import_id AS import_id, id FROM imports WHERE corrects_import_id IN :ids ORDER BY id DESC"
 ).bindparams(bindparam("ids", expanding=True))
 _LOST = text(
-    "SELECT i.rows_seen - (SELECT COUNT(*) FROM import_corrections WHERE correcting_import_id = i.id) AS lost, "
-    "o.id, o.status FROM imports AS i JOIN imports AS o ON o.id = i.corrects_import_id WHERE i.id = :import_id "
-    "AND NOT EXISTS (SELECT 1 FROM import_chunks AS k WHERE k.import_id = i.id AND k.status = 'done')"
+    "SELECT left_over.rows_left - (SELECT COUNT(*) FROM import_chunks AS k JOIN import_corrections AS claim "
+    "ON claim.correcting_import_id = k.import_id AND claim.correcting_line BETWEEN k.first_line AND k.last_line "
+    "WHERE k.import_id = i.id AND k.status <> 'done') AS lost, o.id, o.status "
+    "FROM (SELECT import_id, SUM(row_count) AS rows_left FROM import_chunks "
+    "WHERE import_id = :import_id AND status <> 'done' GROUP BY import_id) AS left_over "
+    "JOIN imports AS i ON i.id = left_over.import_id JOIN imports AS o ON o.id = i.corrects_import_id"
 )
 _IN_FAILED_CHUNKS = text(
     "SELECT MIN(claim.line_no) FROM import_chunks AS failed JOIN import_corrections AS claim "

@@ -31,7 +31,9 @@ _RESTORE = text("""
 _LIVE_IMAGES = text(
     "SELECT i.id, i.status FROM imports AS u JOIN imports AS i ON i.after_import_id = u.id "
     # The rows were imported from a check of the volume, and the images by a later import of it.
-    "OR (i.volume_id = u.volume_id AND i.kind = 'images' AND i.id > u.id) "
+    "OR (i.volume_id = u.volume_id AND i.kind = 'images' AND i.id > u.id "
+    # Images of corrected documents come after the correction that has their rows.
+    "AND i.corrects_import_id IS NULL) "
     "WHERE u.id = :import_id AND u.kind = 'rows' "
     "AND ((i.status = 'splitting' AND COALESCE(i.wanted, i.phase) = 'import') OR (i.phase = 'import' "
     "AND (i.status = 'running' "
