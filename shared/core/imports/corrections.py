@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.file_options import VolumeUse
 from core.load_file.field_mapping import get_id_field
@@ -22,16 +22,27 @@ MAX_ROWS, MAX_BYTES = 1_000, 4_000_000
 
 
 class CorrectedRow(NamedTuple):
-    """The cells of a row, in the order of the file's columns, and the line that it replaces."""
+    """The cells of a row, in the order of the file's columns, and the line that it replaces.
+
+    `version` is that of the document that the row of an overlay may change although it was changed since; None if none
+    is stated.
+    """
 
     line: int
     cells: Sequence[str]
+    version: int | None = None
 
 
 def encode_rows(rows: Iterable[CorrectedRow]) -> bytes:
     """Return the rows as JSON Lines, in UTF-8; line breaks and other control characters of cells are escaped."""
-    documents = ({"line": row.line, "cells": list(row.cells)} for row in rows)
-    return b"".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for each in documents)
+    return b"".join(
+        json.dumps(_describe(row), ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for row in rows
+    )
+
+
+def _describe(row: CorrectedRow) -> dict[str, Any]:
+    version = {} if row.version is None else {"version": row.version}
+    return {"line": row.line, "cells": list(row.cells), **version}
 
 
 def build_file_name(import_id: int) -> str:
