@@ -73,7 +73,7 @@ shell.imports.checks: shell.imports.state shell.imports.completing shell.imports
 shell.imports.corrections: shell.imports.state shell.volume_files core.cells core.imports core.load_file DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows shell.imports.chunks shell.imports.images
   shell.imports.pages
-  shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
+  shell.imports.undo shell.imports.completing shell.imports.checks shell.imports.corrections shell.volume_files
   core.image_load_file core.imports core.load_file shell.prefetch DOMAIN
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
 shell.activities: DOMAIN

@@ -78,8 +78,8 @@ FAILED_FILES: Mapping[str, Explanation] = {
         "correct it",
     ),
     FileFailure.NOT_A_CORRECTION: Explanation(
-        "the file does not have rows of the import that `corrects` names; the message says why: other columns, no column "
-        "of lines, an import that was undone or is one of another case",
+        "the file does not have rows of the import that `corrects` names; the message says why: other columns, no "
+        "column of lines, an import that was undone or is one of another case",
         "import the corrected rejected-rows file of that import, with all of its columns, or leave `corrects` out",
     ),
     FileFailure.NOT_UPLOADED: Explanation(

@@ -121,6 +121,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     named = {"id": tenant.ids["volume"], "loadFile": f"{tenant.mark}.csv", "imageLoadFile": f"{tenant.mark}.opt"}
     volume = {f"body:options.volume.{name}": value for name, value in named.items()}
     yield request_of("POST /imports", case=tenant.case, fileName="rejected_rows.csv").with_values(volume)
+    yield request_of("POST /imports", case=tenant.case, fileName="rejected_rows.csv", corrects=tenant.ids["loaded"])
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield request_of("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
     yield from pages(tenant, "GET /imports")

@@ -111,7 +111,9 @@ class ChunkOverlay:
             return part
         documents = [_describe_document(each, self._input.layout) for each in part]
         refused = find_changed(transaction, original_id, documents)
-        self._results.rejected += [(each.row, [refused[each.exhibit.id]]) for each in part if each.exhibit.id in refused]
+        self._results.rejected += [
+            (each.row, [refused[each.exhibit.id]]) for each in part if each.exhibit.id in refused
+        ]
         return [each for each in part if each.exhibit.id not in refused]
 
     def _decide(

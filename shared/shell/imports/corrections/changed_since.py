@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -65,9 +65,7 @@ class _Change(NamedTuple):
     user_id: str
 
 
-def find_changed(
-    transaction: Session, original_id: int, documents: Sequence[CorrectedDocument]
-) -> dict[int, RowError]:
+def find_changed(transaction: Session, original_id: int, documents: Sequence[CorrectedDocument]) -> dict[int, RowError]:
     """Return why rows must not change their documents, by the ids of these.
 
     DUPLICATE_ID if the original import has a row of the document, which its own rows must not replace, whatever they

@@ -55,7 +55,9 @@ class NewCorrection:
 
     def __init__(self, caller: Caller, import_id: int, body: NewCorrections) -> None:
         self._caller, self._import_id = caller, import_id
-        self._rows = [CorrectedRow(row.line, row.cells, row.version) for row in sorted(body.rows, key=lambda row: row.line)]
+        self._rows = [
+            CorrectedRow(row.line, row.cells, row.version) for row in sorted(body.rows, key=lambda row: row.line)
+        ]
         self._discarded = sorted(body.discard)
         self._places = {row.line: f"body/rows/{index}" for index, row in enumerate(body.rows)}
         self._places |= {line: f"body/discard/{index}" for index, line in enumerate(body.discard)}

@@ -1,4 +1,4 @@
-"""A corrected row of an overlay never replaces what the case got since the overlay rejected it, unless it is said so."""
+"""A corrected row of an overlay replaces nothing that is newer than the overlay, unless it states the version."""
 
 from __future__ import annotations
 
@@ -51,13 +51,9 @@ def test_overlay_7_overlay_9_correct_7(world: World, overlay: int) -> None:
     state = get_state(corrected)
     assert (state["updated"], state["rejected"], state["mode"]) == (1, 1, "overlay")
     assert list_titles(world) == {"A-1": "seven", "A-2": "nine", "A-3": "seven", "A-4": "base", "A-5": "base"}
-    assert list_reasons(corrected) == {
-        3: (
-            "DOCUMENT_CHANGED",
-            f"A-2 was changed by import {later}, line 2, since import {overlay} rejected this row and has version 2. "
-            "Look at the document; to change it all the same, correct the row with that version.",
-        )
-    }
+    message = f"A-2 was changed by import {later}, line 2, since import {overlay} rejected this row and has version 2."
+    advice = "Look at the document; to change it all the same, correct the row with that version."
+    assert list_reasons(corrected) == {3: ("DOCUMENT_CHANGED", f"{message} {advice}")}
     check_open(world, overlay, 3)
     # With the version that the message has, the row is a decision. With an earlier one it is not.
     for version, title, still_open in ((1, "nine", 3), (2, "seven", 2)):
