@@ -28,7 +28,8 @@ class NewCorrectedRow(RequestModel):
         ge=1,
         le=MAX_ID,
         description="For an overlay: the version of the document that was looked at. Without it, the row is rejected "
-        "(`DOCUMENT_CHANGED`) if the document was changed since the import rejected the row.",
+        "(`DOCUMENT_CHANGED`) if the document was changed since the import rejected the row. Without effect for an "
+        "import that only appends, which changes no document.",
     )
 
 

@@ -102,12 +102,6 @@ class NewCorrection:
             for row in self._rows
             if len(row.cells) != columns
         ]
-        if not layout.load_mode.is_overlay:
-            found += [
-                (self._places[row.line], f"Line {row.line}: only rows of an overlay state a version; leave it out.")
-                for row in self._rows
-                if row.version is not None
-            ]
         if found:
             raise CorrectionRefusedError(found)
 

@@ -9,7 +9,7 @@ import pytest
 from shell.imports.chunks import overlay_rows
 from tests.integration.imports.corrections.test_correction_claims import check_open
 from tests.support.application.driver import World
-from tests.support.imports.corrected_rows import CLIENT, correct, deliver, get_state, list_rows, post, set_cell
+from tests.support.imports.corrected_rows import CLIENT, correct, deliver, get_state, list_rows, set_cell
 from tests.support.undo.runs import undo
 
 HEADER = "Control Number,Title\r\n"
@@ -154,11 +154,3 @@ def test_a_retry_of_the_original_does_not_hide_a_change(world: World, chunk_rows
     deliver(world)
     created = correct(world, overlay, {2: set_cell(0, "A-2")})
     assert list_reasons(created)[2][0] == "DOCUMENT_CHANGED"
-
-
-def test_only_rows_of_an_overlay_state_a_version(world: World) -> None:
-    import_id = world.run(build(",one"))
-    body = {"rows": [{"line": 2, "cells": ["B-1", "x"], "version": 1}]}
-    refused = CLIENT.post(f"/imports/{import_id}/corrections", body)
-    assert (refused.status, refused.problem) == (422, "correction-refused")
-    assert post(import_id, {2: ["B-1", "x"]}).status == 201
