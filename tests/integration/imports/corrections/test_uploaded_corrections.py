@@ -171,7 +171,7 @@ def test_values_are_read_as_in_the_original_and_the_dialect_is_that_of_the_file(
     """The file alone has dates that are read month first, and a spreadsheet has saved it with other characters."""
     header = "Control Number|Title|Custodian|Document Date"
     rows = ("A|one|Ada;Bob|13/05/2019", "|two~more|Ada/x;Bob|03/04/2019")
-    options = {"newline": "~", "delimiter": "pipe"}
+    options: dict[str, Any] = {"newline": "~", "delimiter": "pipe"}
     original = world.run("\r\n".join((header, *rows, "")).encode(), **options)
     right = [rows[0], "B" + rows[1]]
     world.run("\r\n".join((header, *right, "")).encode(), case="Right", **options)
