@@ -59,7 +59,8 @@ shell.imports.state: core.imports core.load_file DOMAIN
 shell.imports.splitting: shell.imports.state
   core.dates core.imports core.load_file core.image_load_file shell.prefetch DOMAIN
 shell.imports.rows: core.dates core.imports core.load_file core.texts core.cells shell.tables UTILS
-shell.imports.chunks: shell.imports.rows shell.imports.state shell.volume_files shell.custodian_ops shell.taggings_ops
+shell.imports.chunks: shell.imports.rows shell.imports.state shell.imports.corrections shell.volume_files
+  shell.custodian_ops shell.taggings_ops
   core.cells core.checks core.dates core.imports core.load_file core.texts core.volumes DOMAIN
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
   core.cells core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
@@ -71,9 +72,9 @@ shell.imports.completing: shell.imports.state shell.imports.pages shell.imports.
   core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.checks: shell.imports.state shell.imports.completing shell.imports.pages shell.volume_files
   core.cells core.checks core.imports core.load_file core.volumes DOMAIN
-shell.imports.corrections: shell.imports.state shell.volume_files core.imports core.load_file DOMAIN
+shell.imports.corrections: shell.imports.state shell.volume_files core.cells core.imports core.load_file DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows shell.imports.chunks shell.imports.images
-  shell.imports.pages shell.imports.corrected_images
+  shell.imports.pages shell.imports.corrected_images shell.imports.corrections
   shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
   core.image_load_file core.imports core.load_file shell.prefetch DOMAIN
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN

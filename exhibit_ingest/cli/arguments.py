@@ -14,13 +14,12 @@ from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.header_names import TIME_FIELDS
 from core.roles import Role
 from exhibit_ingest.catalog import arguments as lists
-from exhibit_ingest.cli.reading_arguments import add_reading_arguments
+from exhibit_ingest.cli.reading_arguments import CORRECTIONS_HELP, add_corrects_argument, add_reading_arguments
 from exhibit_ingest.program import PROGRAM, Parser
 from exhibit_ingest.undo.arguments import add_undo_arguments
 from exhibit_ingest.volumes.arguments import VOLUME_HELP, add_volume_arguments
 
-_MOST_WORKERS = 64
-_API_PORT, _LAST_PORT = 8700, 65535
+_MOST_WORKERS, _API_PORT, _LAST_PORT = 64, 8700, 65535
 DEFAULT_WORKERS = min(4, os.cpu_count() or 1)
 
 _DESCRIPTION = """\
@@ -107,7 +106,7 @@ Imported documents belong to the tenant `local`. To read them over HTTP, run `ex
 with `exhibit-ingest token --tenant local --user me`.
 
 """
-    + _EXIT_STATUS
+    + (CORRECTIONS_HELP + _EXIT_STATUS)
 )
 
 _CHECK = """\
@@ -268,6 +267,7 @@ def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = F
     )
     parser.add_argument("--tenant", default="local", metavar="T", help="tenant that owns the case (default: local)")
     _add_workers(parser)
+    add_corrects_argument(parser)
     parser.add_argument(
         "--save-profile",
         metavar="NAME",

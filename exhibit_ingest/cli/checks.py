@@ -15,6 +15,7 @@ from core.case_names import find_similar_names
 from core.errors import ForbiddenError, InvalidInputError
 from core.imports.uploads import MAX_KEY_BYTES, build_object_key, build_options_key, name_error
 from exhibit_ingest.program import format_command
+from exhibit_ingest.volumes.arguments import is_volume
 from local.errors import UsageError
 
 
@@ -95,3 +96,12 @@ def _check_key(file: Path, tenant: str, case: str) -> None:
 def _quote(value: object) -> str:
     """Return the value for a message on one line; bytes that are not UTF-8 and control characters are escaped."""
     return repr(str(value))
+
+
+def check_corrections(files: Collection[Path], corrects: int, profile: str | None) -> None:
+    """Raise UsageError where `--corrects` cannot be what it says: the file of an import, read as that import was."""
+    advice = f"give the corrected rejected-rows file of import {corrects} alone"
+    if len(files) != 1 or any(is_volume(file) for file in files):
+        raise UsageError(f"--corrects is for one load file; {advice}")
+    if profile is not None:
+        raise UsageError(f"--corrects reads the file as import {corrects} was read; leave --profile out")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS, build_parser
-from exhibit_ingest.cli.checks import check_load_file, check_name, check_readable
+from exhibit_ingest.cli.checks import check_corrections, check_load_file, check_name, check_readable
 from exhibit_ingest.cli.signals import Interrupted, interrupt_on_signals
 from exhibit_ingest.exit_codes import DONE, FAILED, WRONG_USAGE
 from exhibit_ingest.program import format_command
@@ -208,6 +208,9 @@ def _build_request(options: argparse.Namespace) -> ImportRequest:
 
     is_check = options.command == "check"
     document = _read_import_options(options)
+    if options.corrects is not None:
+        check_corrections(options.files, options.corrects, options.profile)
+        document["corrects"] = options.corrects
     return ImportRequest(
         files=options.files,
         tenant=options.tenant,

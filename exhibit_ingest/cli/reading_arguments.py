@@ -7,6 +7,15 @@ from pathlib import Path
 
 from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
 
+CORRECTIONS_HELP = """\
+Corrected rejected rows count as corrected if the import says whose they are, each line once:
+  exhibit-ingest import rejected_rows.dat --case acme --corrects 7
+They are then read as import 7 was, without a mapping. A line that is corrected or discarded already is rejected
+(LINE_NOT_OPEN), and so is a row that you added: import it in a file of its own, without --corrects. The row of an
+overlay is rejected (DOCUMENT_CHANGED) if its document was changed since import 7 rejected the row.
+
+"""
+
 
 class _AddFormat(argparse.Action):
     """Adds a format to those by field."""
@@ -63,6 +72,22 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_overlay_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
+
+
+def add_corrects_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says whose rejected rows a file has."""
+    parser.add_argument(
+        "--corrects",
+        type=_import_number,
+        metavar="IMPORT",
+        help="import whose rejected rows the file has, corrected: it is read as that import was",
+    )
+
+
+def _import_number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**63):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the number of an import")
+    return int(text)
 
 
 def _add_overlay_arguments(parser: argparse.ArgumentParser) -> None:

@@ -77,6 +77,11 @@ FAILED_FILES: Mapping[str, Explanation] = {
         "an option is unknown, invalid or contradicts another one; the message names it",
         "correct it",
     ),
+    FileFailure.NOT_A_CORRECTION: Explanation(
+        "the file does not have rows of the import that `corrects` names; the message says why: other columns, no "
+        "column of lines, an import that was undone or is one of another case",
+        "import the corrected rejected-rows file of that import, with all of its columns, or leave `corrects` out",
+    ),
     FileFailure.NOT_UPLOADED: Explanation(
         "announced with the API, but not uploaded within 7 days",
         "announce the import again",

@@ -37,6 +37,23 @@ REJECTED_ROWS: Mapping[str, Explanation] = {
         ),
         "correct it; if it is a new document, import with `append_overlay`",
     ),
+    Rejection.DOCUMENT_CHANGED: Explanation(
+        (
+            "a corrected row of an overlay would change a document that was created or changed after its import "
+            "rejected the row, or that has another version than the row states; the message says by what"
+        ),
+        (
+            "look at the document; if the row is still right, correct it with the `version` of the document, or import "
+            "it as an overlay of its own"
+        ),
+    ),
+    Rejection.LINE_NOT_OPEN: Explanation(
+        (
+            "the file says which import it corrects, and the line of the row is not an open rejected row of that "
+            "import; the message says why"
+        ),
+        "nothing, if the case has the row; import a row that is not a correction without `corrects`",
+    ),
     Rejection.AMBIGUOUS_KEY: Explanation(
         (
             "several documents of the case have a range that begins with the Bates number of an overlay's row; the "

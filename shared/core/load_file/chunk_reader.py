@@ -40,7 +40,8 @@ def _read_json_cells(raw: bytes, layout: Layout, first_line: int, byte_start: in
     for line_no, line in enumerate(raw.splitlines(keepends=True), start=first_line):
         row = json.loads(line)
         cells = [*row["cells"], ""] if grammar.spare_cell else row["cells"]
-        yield SourceRecord(line_no, _count_lines(cells, grammar), start, len(line), cells, row["line"])
+        lines, version = _count_lines(cells, grammar), row.get("version")
+        yield SourceRecord(line_no, lines, start, len(line), cells, row["line"], version)
         start += len(line)
 
 

@@ -38,6 +38,7 @@ class SourceRecord(NamedTuple):
 
     `cells` is None if the quoting is damaged; `original_line` is then the first number at the end of one of its lines,
     if it is of an error file and has one. There, a number before the last line shows that the quoting is damaged.
+    `seen_version` is the version of the document that a correction of an overlay states.
     """
 
     line_no: int
@@ -46,6 +47,7 @@ class SourceRecord(NamedTuple):
     byte_len: int
     cells: list[str] | None
     original_line: int | None = None
+    seen_version: int | None = None
 
 
 def read_single_line_records(lines: Lines, grammar: Grammar) -> list[list[str]] | None:

@@ -25,6 +25,7 @@ from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.imports.corrected_images.splitting import split_corrected_images
 from shell.imports.corrected_images.starting import is_of_corrected
+from shell.imports.corrections.uploaded_files import find_correction
 from shell.imports.splitting.checkpoints import SplitCheckpoints
 from shell.imports.splitting.former_split import delete_former_split
 from shell.imports.splitting.image_split import split_images
@@ -124,6 +125,9 @@ def _split_and_register(import_record: Imports) -> None:
             split_corrected_images(import_record)
             return
         document = read_given_options(import_record.options, import_record.bucket, import_record.object_key)
+        correction = find_correction(import_record, document)
+        if correction is not None:
+            document = correction.resolve_options()
         options = _parse_options(import_record, document)
         user_id = _choose_user_id(import_record, options)
         source = ObjectVersion(
@@ -137,6 +141,8 @@ def _split_and_register(import_record: Imports) -> None:
         images = split_images(import_record, source, options)
         with images or split_file(source, options, checkpoints) as split:
             checkpoints.store_duplicates()
+            if correction is not None:
+                split.layout = correction.adopt_values(split.layout)
             place = checkpoints.place
             look_up_any_number(import_record.case_id, split, is_whole=place.checkpoint is None)
             register_chunks(place.import_id, split, user_id, place.generation, place.checkpoint, phase, document)

@@ -48,7 +48,8 @@ def get_or_create_import(upload: Upload) -> int:
             return _create_import(transaction, upload, {"case_id": case_id, "user_id": settings().default_user_id})
         if bytes(announced.upload_key) == upload.upload_key or _bind_upload(transaction, announced.id, upload):
             return announced.id
-        names = ("case_id", "user_id", "options", "options_version", "profile_name", "profile_version")
+        about = ("options", "options_version", "profile_name", "profile_version", "corrects_import_id")
+        names = ("case_id", "user_id", *about)
         inherited = {name: getattr(announced, name) for name in names}
         if announced.wanted is not None:
             held = {"status": ImportStatus.UPLOADED, "wanted": Wish.HOLD, "phase": ImportPhase.CHECK}

@@ -45,7 +45,9 @@ from shell.aws.presigned_urls import (
 )
 from shell.exhibits.cases import get_case_id, get_or_create_case, require_case
 from shell.exhibits.similar_cases import require_known_case
+from shell.imports.corrections.uploaded_files import require_original
 from shell.imports.profiles import find_profile
+from shell.imports.state.access import require_import
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.volume_files.error_files import require_volume
@@ -75,8 +77,9 @@ def create_import(
     uploads deletes it.
     Raises UnknownCaseError for a case that must exist and does not; NotFoundError for a case that the caller is not
     limited to, for a profile that the tenant does not have, for a case that an overlay would have to create, and for a
-    volume that the case does not have; WrongStateError for one that is deleted or not ready, InvalidInputError for
-    invalid options, StorageUnavailableError if S3 fails.
+    volume or an import to be corrected that the case does not have; WrongStateError for a volume that is deleted or not
+    ready and for an import whose rows no file can correct, InvalidInputError for invalid options,
+    StorageUnavailableError if S3 fails.
     """
     if not body.create_case:
         require_known_case(transaction, caller, body.case)
@@ -92,6 +95,9 @@ def create_import(
     case_id = get_or_create_case(transaction, caller.tenant_id, body.case)
     if volume is not None:
         require_volume(transaction, caller.tenant_id, case_id, volume.id)
+    if body.corrects is not None:
+        require_import(transaction, caller, body.corrects)
+        require_original(transaction, body.corrects, case_id)
     row = Imports(
         upload_key=build_placeholder_key(upload_id),
         tenant_id=caller.tenant_id,
@@ -107,6 +113,7 @@ def create_import(
         options=options,
         profile_name=profile and profile.name,
         profile_version=profile and profile.version,
+        corrects_import_id=body.corrects,
         status=ImportStatus.AWAITING_UPLOAD.value,
         wanted=Wish.HOLD.value if body.hold else None,
         phase=(ImportPhase.CHECK if body.dry_run or body.hold else ImportPhase.IMPORT).value,

@@ -36,3 +36,23 @@ def test_an_overlay_needs_a_case_and_is_the_next_step_for_documents_with_other_v
     following = printed.partition("change the documents with an overlay: ")[2].partition("\n")[0]
     assert run(*shlex.split(following)[1:])[0] == 0
     assert cases.database.query("SELECT title FROM exhibits") == [("uno",)]
+
+
+@pytest.mark.slow
+def test_corrected_rows_count_as_corrected_by_their_import(
+    cases: Cases, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace = Workspace(tmp_path, database_url=cases.database.url.render_as_string(hide_password=False))
+    file, corrected = tmp_path / "load.csv", tmp_path / "rejected.csv"
+    file.write_text("Control Number,Title\r\nA-1,one\r\n,two\r\n")
+    assert main(("import", str(file), "--case", "acme"), workspace) == 3
+    corrected.write_text("Control Number,Title,ExhibitIngestLine\r\nA-2,two,L3\r\n")
+    again = ("import", str(corrected), "--case", "acme", "--corrects", "1")
+    assert main(again, workspace) == 0
+    claims = "SELECT import_id, line_no, status, correcting_import_id, correcting_line FROM import_corrections"
+    assert cases.database.query(claims) == [(1, 3, "accepted", 2, 2)]
+    capsys.readouterr()
+    # The line is taken, once and for all.
+    assert main(again, workspace) == 3
+    assert "LINE_NOT_OPEN" in capsys.readouterr().out
+    assert cases.database.query("SELECT control_number FROM exhibits ORDER BY 1") == [("A-1",), ("A-2",)]

@@ -11,6 +11,7 @@ import pytest
 import write_import_report
 from shell.aws import clients
 from shell.imports.queries import get_import
+from tests.integration.imports.corrections.test_uploaded_corrections import upload as upload_file
 from tests.integration.volumes.volume_requests import CALLER, finish_imports, import_rows, run, upload
 from tests.support.application.driver import World, call
 from tests.support.imports.corrected_rows import CLIENT, correct, get_state, list_rows, post, set_cell
@@ -85,6 +86,24 @@ def test_a_corrected_row_has_its_files(world: World) -> None:
     assert get_state(import_id)["openRejections"] == 0
     undo(world, last)
     undo(world, correction)
+    assert list_linked(world) == before
+    assert get_state(import_id)["openRejections"] == 2
+
+
+def test_the_rows_of_an_uploaded_file_have_the_files_of_the_volume_without_options(world: World) -> None:
+    volume_id, import_id = import_volume(world)
+    before = list_linked(world)
+    name = world.query("SELECT name FROM cases")[0][0]
+    text = HEADER.replace("\r\n", ",ExhibitIngestLine\r\n") + f"A-2{ROWS[1]},L3\r\n"
+    created = upload_file(world, import_id, text, case=name)
+    assert list_linked(world) == [
+        *before,
+        ("A-2", before[0][1], "DATA/natives/2.doc"),
+        ("A-2", before[1][1], "DATA/texts/2.txt"),
+    ]
+    assert import_rows(world, volume_id)[-1]["id"] == created
+    assert get_state(import_id)["openRejections"] == 1
+    undo(world, created)
     assert list_linked(world) == before
     assert get_state(import_id)["openRejections"] == 2
 

@@ -93,7 +93,7 @@ def test_every_place_that_names_something_is_attacked(matrix: Matrix) -> None:
     every = {(route, place) for route, known in places().items() for place in known}
     # The overlay key is one of two fields, and a prefix that is stripped is a folder of the sender's.
     naming = re.compile(
-        r"(?i)(id|ids|after|(?<!create)case|tag|tags|custodian|custodians|(?<!overlay)key|query:controlNumber|(?<!strip)(?<!add)prefix|body:name)$"
+        r"(?i)(id|ids|after|(?<!create)case|tag|tags|custodian|custodians|(?<!overlay)key|query:controlNumber|(?<!strip)(?<!add)prefix|body:name|body:corrects)$"
     )
     assert {each for each in every if naming.search(each[1])} <= attacked
 

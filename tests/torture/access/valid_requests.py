@@ -121,6 +121,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     named = {"id": tenant.ids["volume"], "loadFile": f"{tenant.mark}.csv", "imageLoadFile": f"{tenant.mark}.opt"}
     volume = {f"body:options.volume.{name}": value for name, value in named.items()}
     yield request_of("POST /imports", case=tenant.case, fileName="rejected_rows.csv").with_values(volume)
+    yield request_of("POST /imports", case=tenant.case, fileName="rejected_rows.csv", corrects=tenant.ids["loaded"])
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield request_of("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
     yield from pages(tenant, "GET /imports")
@@ -141,7 +142,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from pages(tenant, "GET /imports/{importId}/rejections", importId=tenant.ids["loaded"], open="true")
     # Behind the header, one line for each row of `load_file`.
     cells, line = [f"{tenant.mark}-0009", "", "", "", ""], tenant.more + 4
-    corrected = {"body:rows.line": line, "body:rows.cells": cells, "body:discard": [line + 2]}
+    corrected = {"body:rows.line": line, "body:rows.cells": cells, "body:rows.version": 1, "body:discard": [line + 2]}
     yield ApiRequest("POST /imports/{importId}/corrections", {"path:importId": tenant.ids["loaded"], **corrected})
     for state in ("awaiting", "loaded"):
         yield ApiRequest("GET /imports/{importId}/upload", {"path:importId": tenant.ids[state]})

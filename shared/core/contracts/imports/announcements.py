@@ -7,6 +7,7 @@ from typing import Self
 from pydantic import ConfigDict, Field, model_validator
 
 from core.contracts.common import (
+    MAX_ID,
     CreateCase,
     FileName,
     Name,
@@ -53,6 +54,14 @@ class NewImport(RequestModel):
         description="Hold the import once its file is uploaded (`uploaded`): look at its preview, correct its options "
         "with `PUT /imports/{id}/options`, then `POST /imports/{id}/check` or `/run`. Overrides `dryRun`.",
     )
+    corrects: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_ID,
+        description="The import whose rejected-rows file this is, corrected. Its lines count as corrected once the "
+        "case has their rows. The rows are read as that import was; only how the file is written is detected. Not "
+        "with `profile`.",
+    )
     profile: Name | None = Field(
         default=None,
         description="The name of a mapping profile, which the import copies. `options` override it member by member, "
@@ -65,6 +74,12 @@ class NewImport(RequestModel):
     def _has_size_of_parts(self) -> Self:
         if self.in_parts and self.size is None:
             raise ValueError("send size, too: the size of the parts depends on it")
+        return self
+
+    @model_validator(mode="after")
+    def _has_no_profile_of_corrections(self) -> Self:
+        if self.corrects is not None and self.profile is not None:
+            raise ValueError("send corrects or profile: corrected rows are read as the import that they are of")
         return self
 
 

@@ -23,6 +23,14 @@ class NewCorrectedRow(RequestModel):
         description="All cells of the row, one for each of `columns` of the rejected rows, as the file has "
         "them: with its dates, separators and characters for line breaks.",
     )
+    version: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_ID,
+        description="For an overlay: the version of the document that was looked at. Without it, the row is rejected "
+        "(`DOCUMENT_CHANGED`) if the document was changed since the import rejected the row. Without effect for an "
+        "import that only appends, which changes no document.",
+    )
 
 
 class NewCorrections(RequestModel):

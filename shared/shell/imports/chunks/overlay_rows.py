@@ -16,6 +16,8 @@ from core.codes import WarningCode
 from core.errors import ConflictError, UnavailableError
 from core.exhibit_history import Change, Changes, Key, Kind, Stated
 from core.imports.overlay import RowOverlay
+from core.load_file.layout import Layout
+from core.load_file.original_lines import find_original_line
 from core.load_file.rows import ValueChange
 from core.texts.cells import EXTRACTED_TEXT
 from shell.db.column_limits import column_limits
@@ -35,6 +37,7 @@ from shell.imports.chunks.overlay_targets import OverlayTargets
 from shell.imports.chunks.overlay_texts import TEXT_KEY, ChunkTexts, TextChange
 from shell.imports.chunks.overlay_values import ValueChanges, compare_values, list_stated
 from shell.imports.chunks.results import RowResults
+from shell.imports.corrections.changed_since import CorrectedDocument, find_changed
 from shell.imports.rows.coercion import StorableRow, build_path_warning
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.document_properties import PropertyChange
@@ -99,7 +102,19 @@ class ChunkOverlay:
                 self._decide(rows[each.id], each, stored.get(each.id), links.get(each.id, _LinkChanges()))
                 for each in part
             )
-            yield [overlaid for overlaid in decided if overlaid]
+            yield self._leave_out_changed(transaction, [overlaid for overlaid in decided if overlaid])
+
+    def _leave_out_changed(self, transaction: Session, part: list[OverlaidRow]) -> list[OverlaidRow]:
+        """Reject the rows of a correction whose documents were changed since the import that it corrects (D292)."""
+        original_id = self._input.import_record.corrects_import_id
+        if original_id is None:
+            return part
+        documents = [_describe_document(each, self._input.layout) for each in part]
+        refused = find_changed(transaction, original_id, documents)
+        self._results.rejected += [
+            (each.row, [refused[each.exhibit.id]]) for each in part if each.exhibit.id in refused
+        ]
+        return [each for each in part if each.exhibit.id not in refused]
 
     def _decide(
         self, row: StorableRow, exhibit: KeyedExhibit, stored: StoredDocument | None, links: _LinkChanges
@@ -219,6 +234,12 @@ def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowR
             results.updated.append((row, exhibit.id))
             results.updates.add(chunk_input.layout, row.source.line_no, exhibit.control_number, changes)
     results.inserted += ((row, 0) for row in targets.new)
+
+
+def _describe_document(overlaid: OverlaidRow, layout: Layout) -> CorrectedDocument:
+    source, exhibit = overlaid.row.source, overlaid.exhibit
+    line = find_original_line(source, layout)
+    return CorrectedDocument(exhibit.id, exhibit.control_number, exhibit.version, line, source.seen_version)
 
 
 def _changes_links(links: _LinkChanges | None) -> bool:

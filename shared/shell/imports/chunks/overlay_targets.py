@@ -21,6 +21,7 @@ from shell.imports.chunks.comparison import CHANGED_MEANWHILE
 from shell.imports.chunks.conflicts import REMOVED_MEANWHILE
 from shell.imports.chunks.results import RowResults
 from shell.imports.chunks.similar_ids import describe_near_miss, find_similar_ids, warn_of_similar
+from shell.imports.corrections.changed_since import describe_missing
 from shell.imports.rows.coercion import StorableRow
 
 
@@ -57,6 +58,8 @@ class OverlayTargets:
                 targets.append((row, exhibit_id))
                 if self._key is OverlayKey.BATES_BEGIN and exhibits and exhibits[0].bates_begin != key:
                     self._results.by_number.add(row.source.line_no)
+            elif not exhibits and row.source.seen_version is not None:
+                self._results.rejected.append((row, [describe_missing(key, row.source.seen_version)]))
             elif not exhibits and self._input.layout.load_mode.creates:
                 self.new.append(warn_of_similar(row, similar[key], self._column) if key in similar else row)
             else:

@@ -141,9 +141,10 @@ def _keep(value: bytes | None) -> bytes | None:
     return value if value is not None and len(value) <= MAX_ORIGINAL_BYTES else None
 
 
-def list_corrected(results: RowResults) -> list[int]:
-    """Return the lines that the accepted rows of a correction replace, in the import that it corrects."""
-    return [row.source.original_line for row in results.list_accepted() if row.source.original_line is not None]
+def map_corrected(results: RowResults, layout: Layout) -> dict[int, int]:
+    """Return the lines of accepted rows of a correction, by those that they replace in the import that it corrects."""
+    lines = ((find_original_line(row.source, layout), row.source.line_no) for row in results.list_accepted())
+    return {original: own for original, own in lines if original is not None}
 
 
 def list_occurrences(results: RowResults) -> list[Occurrence]:

@@ -17,6 +17,7 @@ from core.load_file.rows import RowError, parse_row
 from shell.imports.chunks.case_reader import read_case
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import LoadedChunk, build_miscount, read_bytes, read_part
+from shell.imports.corrections.uploaded_rows import find_refused_rows
 from shell.imports.rows.coercion import RowCoercer, StorableRow
 from shell.imports.rows.column_effects import find_column_facts
 from shell.imports.rows.columnar_rows import ColumnarRows, columnar_rows
@@ -28,8 +29,8 @@ TAIL_BYTES = 1_000
 def read_rows(loaded: LoadedChunk) -> ChunkInput:
     """Read, parse and coerce the chunk's rows in file order, and look up the exhibits that the case already holds.
 
-    Rows at the keys of `first_lines` are rejected as duplicates. Raises StorageRefusedError if the bytes are not
-    those that the splitting pass read.
+    Rows at the keys of `first_lines` are rejected as duplicates, and those of an uploaded correction if their lines are
+    not open. Raises StorageRefusedError if the bytes are not those that the splitting pass read.
     """
     records = _read_records(loaded)
     columnar, others, facts = _coerce_records(loaded, records)
@@ -59,7 +60,8 @@ def _coerce_records(
     The facts leave out the rows with errors, whatever the case holds.
     """
     coercer = RowCoercer(loaded.layout, loaded.import_record.case_id, loaded.import_record.id)
-    columnar, rest = columnar_rows(records, coercer, excluded_lines=loaded.first_lines)
+    refused = find_refused_rows(loaded.import_record, loaded.layout, records)
+    columnar, rest = columnar_rows(records, coercer, excluded_lines={*loaded.first_lines, *refused})
     rows = [parse_row(record, loaded.layout) for record in rest]
     for row in rows:
         first_line = loaded.first_lines.get(row.source.line_no)
@@ -67,5 +69,7 @@ def _coerce_records(
             shown = show_text(row.control_number or "")
             message = f"Line {first_line} of this file has the same id, {shown}. Keep one of the two rows."
             row.errors.append(RowError(Rejection.DUPLICATE_ID, None, message))
+        if not row.errors and row.source.line_no in refused:
+            row.errors.append(refused[row.source.line_no])
     storable = [coercer.coerce(row) for row in rows]
     return columnar, storable, find_column_facts(loaded.layout, columnar, rows)

@@ -31,11 +31,11 @@ from shell.imports.chunks.family_rows import write_families
 from shell.imports.chunks.file_links import count_named_files, write_links
 from shell.imports.chunks.number_claims import write_row_claims
 from shell.imports.chunks.overlay_writer import OverlayWriter
-from shell.imports.chunks.results import RowResults, list_corrected, write_results
+from shell.imports.chunks.results import RowResults, map_corrected, write_results
 from shell.imports.chunks.text_packs import insert_packed
+from shell.imports.corrections.uploaded_rows import accept_rows
 from shell.imports.rows.coercion import StorableRow
 from shell.imports.rows.column_effects import insert_column_facts
-from shell.imports.state.claims import accept_lines
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, complete_chunk
 from shell.imports.state.unused_names import delete_unused_names
 from shell.observability import emit_counts
@@ -148,7 +148,8 @@ class ChunkWriter:
             place, relinks = (self.import_record, self.chunk, self.layout), self.layout.load_mode.is_overlay
             write_links(transaction, *place, self._input.files, results, with_unchanged=relinks)
         insert_column_facts(transaction, self.chunk, self._input.column_facts)
-        accept_lines(transaction, self.import_record, list_corrected(results))
+        if self.import_record.corrects_import_id is not None:
+            accept_rows(transaction, self.import_record, self.layout, map_corrected(results, self.layout))
         return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results, named)
 
     def _insert_exhibits(

@@ -55,7 +55,9 @@ class NewCorrection:
 
     def __init__(self, caller: Caller, import_id: int, body: NewCorrections) -> None:
         self._caller, self._import_id = caller, import_id
-        self._rows = [CorrectedRow(row.line, row.cells) for row in sorted(body.rows, key=lambda row: row.line)]
+        self._rows = [
+            CorrectedRow(row.line, row.cells, row.version) for row in sorted(body.rows, key=lambda row: row.line)
+        ]
         self._discarded = sorted(body.discard)
         self._places = {row.line: f"body/rows/{index}" for index, row in enumerate(body.rows)}
         self._places |= {line: f"body/discard/{index}" for index, line in enumerate(body.discard)}
@@ -167,8 +169,3 @@ def _refuse_state(original: Any, *, corrects: bool) -> None:
         )
     if corrects and original.kind == ImportKind.IMAGES:
         raise WrongStateError("The import is of an image load file; correct its rejected-rows file and import that.")
-    if corrects and original.layout and Layout.from_json(original.layout).load_mode.is_overlay:
-        raise WrongStateError(
-            "The import is an overlay, and documents can have changed since; correct its rejected-rows file and import "
-            "that."
-        )

@@ -19,7 +19,10 @@ _REJECTED = text(
 
 
 def find_refusals(transaction: Session, import_id: int, lines: Collection[int]) -> dict[int, str]:
-    """Return why lines can neither be corrected nor discarded, by line; the caller has locked the import."""
+    """Return why lines can neither be corrected nor discarded, by line.
+
+    Such a row is there for good, unless the import is undone: a retry changes only what it says here of failed chunks.
+    """
     place = {"import_id": import_id, "lines": json.dumps(sorted(lines))}
     codes = {row.line_no: row.code for row in transaction.execute(_REJECTED, place)}
     refusals = {line: f"Line {line}: the import has no rejected row there." for line in lines if line not in codes}

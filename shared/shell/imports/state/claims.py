@@ -1,7 +1,8 @@
 """Claims of rejected rows: which of them are corrected or discarded, and by what.
 
-Guaranteed: a line has one claim, by its primary key. Claims are taken under the lock of the case, which a retry and an
-undo take too; they are locked after exhibits and in the order of their lines. A claim is pending until the chunk that
+Guaranteed: a line has one claim, by its primary key. Claims of requests are taken under the lock of the case, which a
+retry and an undo take too; those of an uploaded file by the chunk that accepts the row. They are locked after exhibits
+and in the order of their lines. A claim of a request is pending until the chunk that
 accepts its row makes it accepted, in that chunk's transaction; an undo that removes the row makes it pending again, in
 that of its part. A pending claim is open, for everyone, once its import does not run: nothing has to be written where
 an import fails, is cancelled, or rejects the row again.
@@ -13,10 +14,11 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, text
+from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.orm import Session
 
 from core.errors import WrongStateError
+from core.imports.uploads import CORRECTIONS
 from core.statuses import ImportStatus
 from shell.db.bulk_insert import insert_new
 from shell.tables.imports import Imports
@@ -28,7 +30,8 @@ _JOIN = (
     "STRAIGHT_JOIN import_corrections AS claim FORCE INDEX (PRIMARY) "
     "ON claim.import_id = :import_id AND claim.line_no = asked.line_no"
 )
-_LOCK = text(f"SELECT claim.line_no, claim.status, claim.correcting_import_id FROM {_LINES} {_JOIN} FOR UPDATE")  # noqa: S608
+_FIND = f"SELECT claim.line_no, claim.status, claim.correcting_import_id FROM {_LINES} {_JOIN}"  # noqa: S608
+_READ, _LOCK = text(_FIND), text(f"{_FIND} FOR UPDATE")
 _RUNNING = text("SELECT id FROM imports WHERE id IN :ids AND status = 'running'").bindparams(
     bindparam("ids", expanding=True)
 )
@@ -45,12 +48,15 @@ _CLOSED = text(
     "AND status IN ('accepted', 'discarded') GROUP BY import_id"
 ).bindparams(bindparam("ids", expanding=True))
 _BY = text(
-    "SELECT corrects_import_id AS import_id, id FROM imports WHERE corrects_import_id IN :ids ORDER BY id DESC"
+    "SELECT corrects_import_id AS import_id, id FROM imports WHERE corrects_import_id IN :ids "
+    "AND phase = 'import' AND status <> 'awaiting_upload' ORDER BY id DESC"
 ).bindparams(bindparam("ids", expanding=True))
+# An uploaded file has no claims before its chunks take them.
 _LOST = text(
-    "SELECT left_over.rows_left - (SELECT COUNT(*) FROM import_chunks AS k JOIN import_corrections AS claim "
+    f"SELECT IF(i.kind = 'rows' AND i.object_key NOT LIKE '{CORRECTIONS}/%', 0, "  # noqa: S608
+    "left_over.rows_left - (SELECT COUNT(*) FROM import_chunks AS k JOIN import_corrections AS claim "
     "ON claim.correcting_import_id = k.import_id AND claim.correcting_line BETWEEN k.first_line AND k.last_line "
-    "WHERE k.import_id = i.id AND k.status <> 'done') AS lost, o.id, o.status "
+    "WHERE k.import_id = i.id AND k.status <> 'done')) AS lost, o.id, o.status "
     "FROM (SELECT import_id, SUM(row_count) AS rows_left FROM import_chunks "
     "WHERE import_id = :import_id AND status <> 'done' GROUP BY import_id) AS left_over "
     "JOIN imports AS i ON i.id = left_over.import_id JOIN imports AS o ON o.id = i.corrects_import_id"
@@ -88,7 +94,16 @@ class LockedClaims(NamedTuple):
 
 def lock_claims(transaction: Session, import_id: int, lines: Collection[int]) -> LockedClaims:
     """Lock the claims of these lines, and return them."""
-    claims = transaction.execute(_LOCK, {"import_id": import_id, "lines": json.dumps(sorted(lines))}).all()
+    return _find_claims(transaction, _LOCK, import_id, lines)
+
+
+def read_taken(reading: Session, import_id: int, lines: Collection[int]) -> dict[int, str]:
+    """Return how lines are taken, in words, without a lock."""
+    return _find_claims(reading, _READ, import_id, lines).taken
+
+
+def _find_claims(transaction: Session, statement: TextClause, import_id: int, lines: Collection[int]) -> LockedClaims:
+    claims = transaction.execute(statement, {"import_id": import_id, "lines": json.dumps(sorted(lines))}).all()
     ids = {claim.correcting_import_id for claim in claims if claim.status == PENDING}
     running = set(transaction.execute(_RUNNING, {"ids": sorted(ids)}).scalars()) if ids else set()
     taken: dict[int, str] = {}
@@ -102,16 +117,21 @@ def lock_claims(transaction: Session, import_id: int, lines: Collection[int]) ->
 
 
 def take_claims(
-    transaction: Session, import_id: int, claims: Iterable[Claim], user_id: str, reopened: Sequence[int]
+    transaction: Session,
+    import_id: int,
+    claims: Iterable[Claim],
+    user_id: str,
+    reopened: Sequence[int],
+    status: str = PENDING,
 ) -> None:
-    """Claim lines, in their order, in place of the locked claims that are open again.
+    """Claim lines, in their order, in place of the locked claims that are open again; `status` is that of corrections.
 
     A claim that another transaction took since is a duplicate: the transaction is retried, and finds it.
     """
     if reopened:
         transaction.execute(_DELETE, {"import_id": import_id, "lines": json.dumps(reopened)})
     rows = [
-        (import_id, line, DISCARDED if by is None else PENDING, by, number, user_id)
+        (import_id, line, DISCARDED if by is None else status, by, number, user_id)
         for line, by, number in sorted(claims)
     ]
     insert_new(transaction, "import_corrections", _COLUMNS, rows)
