@@ -23,7 +23,7 @@ from shell.exports.queries import describe_export, load_export
 from shell.exports.selection import count_expected
 from shell.outbox.writer import append_events
 from shell.tables.exhibits import Exhibits
-from shell.tables.exports import ExportParts, Exports
+from shell.tables.productions import ExportParts, Exports
 from shell.utils.db_helpers import count_changed_rows
 
 _CANCEL = text(

@@ -29,7 +29,7 @@ from shell.db.session import session
 from shell.exhibits.cases import build_wall, find_chosen_case
 from shell.settings import settings
 from shell.tables.cases import Cases
-from shell.tables.exports import Exports
+from shell.tables.productions import Exports
 from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.user_names import read_user_names
 

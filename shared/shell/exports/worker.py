@@ -42,7 +42,7 @@ from shell.exports.queries import build_export_key
 from shell.exports.selection import list_windows
 from shell.observability import logger
 from shell.settings import settings
-from shell.tables.exports import ExportParts, Exports
+from shell.tables.productions import ExportParts, Exports
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 from shell.work.messages import ExportMessage
 
