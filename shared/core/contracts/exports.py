@@ -34,7 +34,7 @@ class NewExport(RequestModel):
         strict=False, description="csv: UTF-8 with a byte order mark, for spreadsheets; jsonl: a JSON object a line."
     )
     filters: ExhibitSelection = Field(
-        default=ExhibitSelection(), description="The filters of `GET /exhibits`; none: every exhibit of the case."
+        default_factory=ExhibitSelection, description="The filters of `GET /exhibits`; none: every exhibit of the case."
     )
     columns: list[str] | None = Field(
         default=None,

@@ -65,11 +65,14 @@ def devices(tenant: Tenant) -> Iterator[ApiRequest]:
 def exports(tenant: Tenant) -> Iterator[ApiRequest]:
     """Exports of each kind, and the one that is completed or not."""
     for case in (SHARED_CASE, tenant.case):
-        filters = {f"body:filters.{name}": value for name, value in filters_of(tenant, case).items()}
-        yield request_of("POST /exports", case=case, kind="documents", format="csv").with_values(filters)
+        linked = {"tag": f"{tenant.mark} Privileged", "custodian": f"{tenant.mark} Grace", "hasImages": True}
+        family = {"parent": "S-0001", "changedByImport": tenant.ids["loaded"]}
+        for chosen in (filters_of(tenant, case), linked, family):
+            filters = {f"body:filters.{name}": value for name, value in chosen.items()}
+            yield request_of("POST /exports", case=case, kind="documents", format="csv").with_values(filters)
         yield from pages(tenant, "GET /exports", case=case)
-    chosen = {"kind": "tags", "format": "jsonl", "columns": ["tag", "controlNumber"]}
-    yield request_of("POST /exports", caseId=tenant.ids["case"], **chosen)
+    tags = {"kind": "tags", "format": "jsonl", "columns": ["tag", "controlNumber"]}
+    yield request_of("POST /exports", caseId=tenant.ids["case"], **tags)
     yield from pages(tenant, "GET /exports")
     yield from pages(tenant, "GET /exports", caseId=tenant.ids["case"])
     yield from poll("GET /exports/{exportId}", exportId=tenant.ids["exported"])
