@@ -71,7 +71,7 @@ def exports(tenant: Tenant) -> Iterator[ApiRequest]:
             filters = {f"body:filters.{name}": value for name, value in chosen.items()}
             yield request_of("POST /exports", case=case, kind="documents", format="csv").with_values(filters)
         yield from pages(tenant, "GET /exports", case=case)
-    tags = {"kind": "tags", "format": "jsonl", "columns": ["tag", "controlNumber"]}
+    tags: dict[str, Any] = {"kind": "tags", "format": "jsonl", "columns": ["tag", "controlNumber"]}
     yield request_of("POST /exports", caseId=tenant.ids["case"], **tags)
     yield from pages(tenant, "GET /exports")
     yield from pages(tenant, "GET /exports", caseId=tenant.ids["case"])
