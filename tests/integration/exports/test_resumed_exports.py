@@ -1,4 +1,4 @@
-"""An export is killed at each step, cancelled, watched and asked for by others, and has one file with each row once."""
+"""An export is killed at each step, cancelled, and requested by others, and has one file with each row once."""
 
 from __future__ import annotations
 
