@@ -1,4 +1,4 @@
-"""Write the report files of a completed or cancelled import to S3, the findings of a check, or what an undo kept."""
+"""Write files to S3: the reports of a completed or cancelled import, of a check or an undo, and exports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from shell.imports.checks.report import write_check_report
 from shell.imports.completing.reports import write_report
 from shell.lambda_handlers import sqs_handler
 from shell.volumes.unreferenced import write_unreferenced
-from shell.work.messages import ImportCheckedMessage, ImportEndedMessage, ImportUndoneMessage
+from shell.work.messages import ExportMessage, ImportCheckedMessage, ImportEndedMessage, ImportUndoneMessage
 from shell.work.reading import Operations, dispatch
 
 
@@ -28,10 +28,18 @@ def _write_undo_report(message: ImportUndoneMessage) -> None:
     write_undo_report(message)
 
 
+def _write_export(message: ExportMessage) -> None:
+    # Reports do not need what exports do: the list of exhibits and its contracts.
+    from shell.exports.worker import write_export
+
+    write_export(message)
+
+
 OPERATIONS: Operations = {
     ImportEndedMessage: _write_report,
     ImportCheckedMessage: _write_check_report,
     ImportUndoneMessage: _write_undo_report,
+    ExportMessage: _write_export,
 }
 
 lambda_handler = sqs_handler(dispatch(OPERATIONS), lambda config: config.import_reports_queue_url)

@@ -23,6 +23,7 @@ import cases_api
 import custodians_api
 import custody_api
 import exhibits_api
+import exports_api
 import import_checks_api
 import import_results_api
 import imports_api
@@ -40,7 +41,7 @@ DOCUMENT = Path(__file__).parent.parent / "docs" / "openapi.json"
 APPS = (
     *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, cases_api.app, productions_api.app),
     *(import_checks_api.app, import_results_api.app, profiles_api.app, uploads_api.app, volumes_api.app),
-    *(production_files_api.app, activities_api.app),
+    *(production_files_api.app, activities_api.app, exports_api.app),
 )
 TITLE = "exhibit-ingest"
 _DESCRIPTION = (

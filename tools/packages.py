@@ -32,8 +32,9 @@ core.families: core core.cells core.load_file
 core.imports: core core.cells core.dates core.load_file core.texts
 core.productions: core core.load_file
 core.checks: core core.cells core.load_file core.families core.productions
+core.exports: core
 core.volumes: core core.load_file core.checks
-core.contracts: core core.dates core.load_file core.families core.imports core.productions
+core.contracts: core core.dates core.exports core.load_file core.families core.imports core.productions
 shell.settings: core
 shell.deadline:
 shell.observability: core
@@ -79,6 +80,7 @@ shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows sh
   core.image_load_file core.imports core.load_file shell.prefetch DOMAIN
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
 shell.activities: DOMAIN
+shell.exports: core.exports DOMAIN
 shell.custody: DOMAIN
 shell.console: shell.settings core
 shell.productions: shell.sns core.productions DOMAIN
@@ -91,7 +93,7 @@ functions: shell.console shell.settings
   shell.maintenance shell.imports.corrections
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
   shell.imports.images shell.activities shell.exhibits shell.exhibit_files shell.custody shell.productions shell.volumes
-  core.contracts
+  shell.exports core.contracts
 local.errors:
 local.time_scale:
 local.private_files:

@@ -39,6 +39,7 @@ SUBJECTS = {
     ),
     "Custody": ("devices", "custody_periods", "custody_changes"),
     "Users": ("users",),
+    "Exports": ("exports", "export_parts"),
     "Activities": ("activities",),
     "Coordination": ("outbox_events", "outbox_state", "idempotency_keys", "semaphores", "semaphore_holders"),
 }

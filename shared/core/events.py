@@ -119,6 +119,11 @@ def production_needs_attention(production_id: int, tenant_id: str, unfinished: S
     )
 
 
+def export_requested(export_id: int, tenant_id: str) -> Event:
+    """Return the event that starts the work on an export."""
+    return Event("export.requested", "export", str(export_id), {"exportId": export_id}, tenant_id)
+
+
 def _build_production_event(event_type: str, production_id: int, tenant_id: str, **payload: Any) -> Event:
     return Event(event_type, "production", str(production_id), {"productionId": production_id, **payload}, tenant_id)
 

@@ -159,3 +159,17 @@ class DocumentStatus(StrEnum):
     RESERVED = "reserved"
     PRODUCED = "produced"
     VOID = "void"
+
+
+class ExportStatus(StrEnum):
+    """The status of an export: it is requested, runs, and is completed, failed or cancelled.
+
+    One that was completed has expired once its file is deleted; this status is not stored.
+    """
+
+    REQUESTED = "requested"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"

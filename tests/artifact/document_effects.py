@@ -185,3 +185,20 @@ def wait_for_executions(sender: Sender) -> None:
         return "RUNNING" not in sender.stack.get_execution_statuses(PRODUCE).values()
 
     sender.until(ended, "every execution has ended")
+
+
+def exports_api(sender: Sender) -> None:
+    """The export is requested, in the table and on its way to the topic; the file of a completed one is downloaded."""
+    case = get_or_create_case(sender.world, "Smith v. Jones", "acme")
+    assert sender.send("exports_api")["statusCode"] == 202
+    [(export_id,)] = sender.world.query("SELECT id FROM exports WHERE status = 'requested'")
+    events = "SELECT aggregate_id FROM outbox_events WHERE event_type = 'export.requested'"
+    assert sender.world.query(events) == [(str(export_id),)]
+    sender.world.query("UPDATE exports SET status = 'completed', started_at = NOW(6), size = 4")
+    key = f"exports/acme/{case}/{export_id}/documents.csv"
+    clients.s3().put_object(Bucket=sender.world.bucket, Key=key, Body=b"file")
+    event = sender.event("exports_api", rawPath=f"/exports/{export_id}/file", body=None)
+    event["requestContext"]["http"] |= {"method": "GET", "path": event["rawPath"]}
+    answer = sender.stack.invoke(logical_id("exports_api"), event)
+    assert answer["statusCode"] == 200, answer
+    assert requests.get(json.loads(answer["body"])["url"], timeout=20).content == b"file"

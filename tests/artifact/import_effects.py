@@ -13,7 +13,8 @@ from samples.spec import Spec
 from shell.aws import clients
 from shell.aws.new_objects import put_new
 from tests.artifact.event_sender import Sender, logical_id
-from tests.support.application.driver import completion_messages, request_messages, taken_from
+from tests.support.api.client import Client
+from tests.support.application.driver import completion_messages, request_messages, sqs_event, taken_from
 from tests.support.aws.custom_resource_server import answers
 
 DONE: dict[str, list[str]] = {"batchItemFailures": []}
@@ -104,6 +105,18 @@ def write_import_report(sender: Sender) -> None:
     [report] = [key for key in keys if key.endswith("/report.csv")]
     text = clients.s3().get_object(Bucket=sender.world.bucket, Key=report)["Body"].read().decode("utf-8-sig")
     assert "MISSING_ID" in text
+    _export_a_case(sender)
+
+
+def _export_a_case(sender: Sender) -> None:
+    """The file of an export is in the bucket; its worker may also look for it, write it in parts and give it up."""
+    reply = Client("tenant").post("/exports", {"case": "Case", "kind": "documents", "format": "jsonl"})
+    assert reply.status == 202, reply
+    body = {"eventType": "export.requested", "exportId": reply.json["id"]}
+    assert sender.stack.invoke(logical_id("write_import_report"), sqs_event(body)) == DONE
+    [listed] = clients.s3().list_objects_v2(Bucket=sender.world.bucket, Prefix="exports/")["Contents"]
+    stored = clients.s3().get_object(Bucket=sender.world.bucket, Key=listed["Key"])["Body"].read()
+    assert b'"controlNumber":"A-1"' in stored
 
 
 def purge_expired(sender: Sender) -> None:

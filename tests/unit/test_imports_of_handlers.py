@@ -38,6 +38,7 @@ LOADS: dict[str, set[str]] = {
     "custodians_api": API | SLOTS,
     "custody_api": API | SLOTS,
     "exhibits_api": API | SLOTS,
+    "exports_api": API | SLOTS,
     "import_checks_api": API | SLOTS | {"core.load_file.rows"},
     "import_chunk": QUEUE | {"core.load_file.rows"},
     "import_results_api": API - {"shell.api.mutations"},

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.slow
 
 API = [
     *("custodians_api", "custody_api", "exhibits_api", "import_checks_api", "imports_api", "productions_api"),
-    *("activities_api", "cases_api", "import_results_api", "production_files_api", "profiles_api", "uploads_api"),
+    *("activities_api", "cases_api", "exports_api", "import_results_api", "production_files_api", "profiles_api"),
+    "uploads_api",
     "volumes_api",
 ]
 DRAWN = ("random", "secrets", "uuid")

@@ -213,6 +213,10 @@ class ProductionQuery(AnyCaseQuery, NewestFirst, CountedQuery):
     """The filters of the list of productions."""
 
 
+class ExportQuery(AnyCaseQuery, NewestFirst, CountedQuery):
+    """The filters of the list of exports."""
+
+
 class DevicesQuery(PageQuery):
     """The filter of the list of devices."""
 

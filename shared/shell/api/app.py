@@ -24,6 +24,7 @@ from core.contracts.queries import (
     CustodiansQuery,
     DeviceQuery,
     DevicesQuery,
+    ExportQuery,
     FindingQuery,
     ImportQuery,
     NamesQuery,
@@ -111,6 +112,7 @@ UsersFilter = Annotated[UsersQuery, Query()]
 ActivityFilter = Annotated[ActivityQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]
 DevicesFilter = Annotated[DevicesQuery, Query()]
+ExportFilter = Annotated[ExportQuery, Query()]
 ProductionFilter = Annotated[ProductionQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]
 TextPart = Annotated[TextQuery, Query()]

@@ -39,7 +39,7 @@ def describe_exhibits(
     rows = {row.id: row for row in reading.execute(_select(case_id, ids))}
     found = [rows[each] for each in ids if each in rows]
     parents = find_parents(reading, case_id, [build_document(row) for row in found])
-    names = {kind: _list_names(reading, kind, ids) for kind in include}
+    names = {kind: list_names(reading, kind, ids) for kind in include}
     return [
         _describe(
             row,
@@ -70,7 +70,7 @@ def _describe(row: Any, **found: Any) -> schemas.ExhibitSummary:
     )
 
 
-def _list_names(reading: Session, kind: str, ids: Sequence[int]) -> dict[int, list[str]]:
+def list_names(reading: Session, kind: str, ids: Sequence[int]) -> dict[int, list[str]]:
     """Return the names of the exhibits' custodians or tags, by exhibit, in the order of the names; one statement."""
     statement = select(CustodianExhibits.exhibit_id, Custodians.name)
     exhibit_id, name = CustodianExhibits.exhibit_id, Custodians.name

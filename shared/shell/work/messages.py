@@ -237,6 +237,14 @@ class ImportUndoneMessage(EventMessage):
 
 
 @dataclass(frozen=True)
+class ExportMessage(EventMessage):
+    """An export is requested; the same message has its work continued."""
+
+    MEMBERS = MappingProxyType({"export_id": "exportId"})
+    export_id: int
+
+
+@dataclass(frozen=True)
 class ProductionMessage(EventMessage):
     """A production is requested; also the input of its execution.
 

@@ -36,6 +36,7 @@ EVENTS = {
     "import_undone": events.import_undone(1, "acme", 1, "undone", {"removed": 10}),
     "upload_refused": events.upload_refused("", "imports/x", "the key names no tenant"),
     "rows_changed": events.rows_changed(1, "acme", 0, next(iter(WarningCode)), 2, 3),
+    "export_requested": events.export_requested(1, "acme"),
     "production_requested": events.production_requested(1, "acme", 1),
     "production_confirmed": events.production_confirmed(1, "acme", 3, 1, 3),
     "production_cancelled": events.production_cancelled(1, "acme", None, 3),

@@ -17,6 +17,7 @@ _FORKS.set_forkserver_preload(
     [
         *(__name__, "imports_api", "import_checks_api", "exhibits_api", "custodians_api", "custody_api"),
         *("cases_api", "productions_api", "profiles_api", "volumes_api", "activities_api", "production_files_api"),
+        "exports_api",
         *("import_results_api", "uploads_api"),
     ]
 )

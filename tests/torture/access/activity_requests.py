@@ -60,3 +60,21 @@ def devices(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from pages(tenant, "GET /devices", search=str(tenant.device))
     label = {"path:deviceId": tenant.device, "body:label": f"{tenant.mark} laptop"}
     yield ApiRequest("PUT /devices/{deviceId}", label)
+
+
+def exports(tenant: Tenant) -> Iterator[ApiRequest]:
+    """Exports of each kind, and the one that is completed or not."""
+    for case in (SHARED_CASE, tenant.case):
+        linked = {"tag": f"{tenant.mark} Privileged", "custodian": f"{tenant.mark} Grace", "hasImages": True}
+        family = {"parent": "S-0001", "changedByImport": tenant.ids["loaded"]}
+        for chosen in (filters_of(tenant, case), linked, family):
+            filters = {f"body:filters.{name}": value for name, value in chosen.items()}
+            yield request_of("POST /exports", case=case, kind="documents", format="csv").with_values(filters)
+        yield from pages(tenant, "GET /exports", case=case)
+    tags: dict[str, Any] = {"kind": "tags", "format": "jsonl", "columns": ["tag", "controlNumber"]}
+    yield request_of("POST /exports", caseId=tenant.ids["case"], **tags)
+    yield from pages(tenant, "GET /exports")
+    yield from pages(tenant, "GET /exports", caseId=tenant.ids["case"])
+    yield from poll("GET /exports/{exportId}", exportId=tenant.ids["exported"])
+    yield ApiRequest("GET /exports/{exportId}/file", {"path:exportId": tenant.ids["exported"]})
+    yield ApiRequest("POST /exports/{exportId}/cancel", {"path:exportId": tenant.ids["export"]})

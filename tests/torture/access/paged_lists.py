@@ -58,6 +58,7 @@ def lists_of(tenant: Owner, device: int) -> dict[str, dict[str, Any]]:
         "GET /custody-periods": of_device,
         "GET /custody-changes": of_device,
         "GET /activities": {},
+        "GET /exports": {},
         "GET /devices": {"query:search": str(tenant.device)},
         "GET /bates-prefixes": {"query:case": tenant.case},
         "GET /volumes": {},

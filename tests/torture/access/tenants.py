@@ -258,6 +258,11 @@ def _put_into_states(world: World, tenant: Tenant) -> None:
         tenant.ids[state] = done(tenant, "POST /productions", {**said, **numbering})["id"]
         if change:
             world.query(f"UPDATE productions SET {change} WHERE id = :id", id=tenant.ids[state])
+    for state, kind in (("export", "tags"), ("exported", "documents")):
+        exported = {"body:caseId": tenant.ids["case"], "body:kind": kind, "body:format": "csv"}
+        tenant.ids[state] = done(tenant, "POST /exports", exported)["id"]
+    completed = "UPDATE exports SET status = 'completed', started_at = NOW(6), finished_at = NOW(6) WHERE id = :id"
+    world.query(completed, id=tenant.ids["exported"])
     world.query(_UNUSED_PREFIX, case=tenant.ids["case"], prefix=f"A-{tenant.mark}-")
     for route, known in places().items():
         if "header:Idempotency-Key" in known:

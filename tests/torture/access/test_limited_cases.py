@@ -31,7 +31,7 @@ from tools.openapi import DOCUMENT
 pytestmark = pytest.mark.slow
 
 LISTS = {"GET /imports": "query:case", "GET /productions": "query:case", "GET /cases": "query:prefix"}
-LISTS |= {"GET /activities": "query:case", "GET /custodians": "query:case"}
+LISTS |= {"GET /activities": "query:case", "GET /exports": "query:case", "GET /custodians": "query:case"}
 PLACES = ("query:case", "query:prefix", "query:name", "body:case")
 WHOLE_TENANT = ("/custody-periods", "/custody-transfers", "/custody-changes", "/profiles", "/devices", "/users")
 ME = "GET /me"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tests.torture.access.activity_requests import activities, devices, pages, poll, request_of
+from tests.torture.access.activity_requests import activities, devices, exports, pages, poll, request_of
 from tests.torture.access.calls import ApiRequest
 from tests.torture.access.document_requests import exhibits, productions
 from tests.torture.access.openapi_places import places
@@ -72,7 +72,7 @@ def requests_of(tenant: Tenant) -> list[ApiRequest]:
     """All of them, each as a tenant would send it for the first time."""
     of_imports = [*_cases(tenant), *_imports(tenant), *_profiles(tenant)]
     found = [*of_imports, *_volumes(tenant), *exhibits(tenant), *_custody(tenant), *productions(tenant)]
-    found += [*activities(tenant), *devices(tenant)]
+    found += [*activities(tenant), *devices(tenant), *exports(tenant)]
     return [_keyed(tenant, each) for each in found]
 
 

@@ -17,6 +17,7 @@ AT_WORK = (
     *("ImportsApiFunction", "ProductionsApiFunction", "CustodiansApiFunction", "HandleFailedChunkFunction"),
     *("HandleFailedImportFunction", "ResumeProductionsFunction", "PurgeExpiredFunction", "CasesApiFunction"),
     *("ActivitiesApiFunction", "ImportResultsApiFunction", "ProductionFilesApiFunction", "UploadsApiFunction"),
+    "ExportsApiFunction",
 )
 # Those with most requests under keys: an owner is late behind its claim, and the key may be another's by then.
 KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", "CustodyApiFunction")

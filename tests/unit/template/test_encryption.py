@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.exports.columns import KEPT_DAYS
 from tests.unit.template.conftest import Deployed, deployed_with, target
 
 # Type, and where its key stands. The cache's parameter is as the others': an option, and then encrypted.
@@ -72,7 +73,7 @@ def test_no_version_of_a_load_file_ever_expires(deployed: Deployed) -> None:
     (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
     for rule in bucket["LifecycleConfiguration"]["Rules"]:
         expires = {"ExpirationInDays", "NoncurrentVersionExpiration", "NoncurrentVersionExpirationInDays"} & rule.keys()
-        assert not expires or rule.get("Prefix") in ("reports/", "splits/", "previews/"), rule["Id"]
+        assert not expires or rule.get("Prefix") in ("reports/", "splits/", "previews/", "exports/"), rule["Id"]
 
 
 def test_stored_ids_outlast_a_request_in_every_version_and_expire(deployed: Deployed) -> None:
@@ -143,3 +144,9 @@ def test_the_network_is_not_reached_from_outside(deployed: Deployed) -> None:
 def test_every_service_that_the_functions_call_has_its_endpoint(deployed: Deployed) -> None:
     names = [endpoint["ServiceName"]["Fn::Sub"] for endpoint in deployed.of_type("AWS::EC2::VPCEndpoint").values()]
     assert {name.rpartition(".")[2] for name in names} == {"s3", "sqs", "sns", "secretsmanager", "lambda"}
+
+
+def test_the_file_of_an_export_is_kept_as_long_as_the_api_offers_it(deployed: Deployed) -> None:
+    (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
+    [rule] = [each for each in bucket["LifecycleConfiguration"]["Rules"] if each.get("Prefix") == "exports/"]
+    assert rule["ExpirationInDays"] == KEPT_DAYS

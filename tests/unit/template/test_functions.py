@@ -22,7 +22,7 @@ NEVER_DEPLOYED = {"AWS_ENDPOINT_URL", "DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 SERVED: tuple[str, ...] = (
     *("Imports", "ImportChecks", "ImportResults", "Profiles", "Exhibits", "Custodians", "Custody", "Productions"),
-    *("Activities", "Cases", "ProductionFiles", "Uploads", "Volumes"),
+    *("Activities", "Cases", "Exports", "ProductionFiles", "Uploads", "Volumes"),
 )
 API = {f"{name}ApiFunction" for name in SERVED}
 

@@ -1,0 +1,1 @@
+"""Decide what a file of exported documents, pages, tags or history has: its columns, and how a row is written."""
