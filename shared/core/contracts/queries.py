@@ -213,6 +213,10 @@ class ProductionQuery(AnyCaseQuery, NewestFirst, CountedQuery):
     """The filters of the list of productions."""
 
 
+class TaggingJobQuery(AnyCaseQuery, NewestFirst, CountedQuery):
+    """The filter of the list of tagging jobs."""
+
+
 class DevicesQuery(PageQuery):
     """The filter of the list of devices."""
 

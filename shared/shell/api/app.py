@@ -34,6 +34,7 @@ from core.contracts.queries import (
     RejectedRowQuery,
     RejectionQuery,
     SimilarQuery,
+    TaggingJobQuery,
     TextQuery,
     UploadQuery,
     UsersQuery,
@@ -112,6 +113,7 @@ ActivityFilter = Annotated[ActivityQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]
 DevicesFilter = Annotated[DevicesQuery, Query()]
 ProductionFilter = Annotated[ProductionQuery, Query()]
+TaggingJobFilter = Annotated[TaggingJobQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]
 TextPart = Annotated[TextQuery, Query()]
 # The errors of a change to a versioned object, besides those that every route can return.
