@@ -9,7 +9,7 @@ from shell.api.routes import taggings
 from shell.exhibits import commands, listing, pages, queries
 
 app = api.http_app()
-taggings.add_routes(app)
+taggings.add_tagging_routes(app)
 lambda_handler = api.http_handler(app)
 
 

@@ -21,7 +21,7 @@ from shell.exhibits.match_keys import count_matches
 from shell.exhibits.matches import find_matches
 from shell.tables.custodians_tags import Tags
 from shell.tables.exhibits import Exhibits
-from shell.tables.tagging_jobs import TaggingJobs
+from shell.tables.links import TaggingJobs
 from shell.tagging_jobs.queries import describe_job, load_job
 from shell.tagging_jobs.state import format_request, lock_job, parse_request, send_turn
 from shell.taggings_ops import lock_named_tags

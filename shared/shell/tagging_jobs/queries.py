@@ -23,7 +23,7 @@ from shell.db.session import session
 from shell.exhibits.cases import build_wall, find_chosen_case
 from shell.exhibits.search import MAX_SEARCHED
 from shell.tables.cases import Cases
-from shell.tables.tagging_jobs import TaggingJobs
+from shell.tables.links import TaggingJobs
 from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
 
 

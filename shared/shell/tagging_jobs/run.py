@@ -22,7 +22,7 @@ from shell.deadline import build_deadline_check
 from shell.observability import emit_counts, logger
 from shell.settings import settings
 from shell.tables.imports import Imports
-from shell.tables.tagging_jobs import TaggingJobs
+from shell.tables.links import TaggingJobs
 from shell.tagging_jobs.state import lock_turn, parse_request, send_turn
 from shell.tagging_jobs.windows import Place, find_window, tag_window
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict

@@ -13,7 +13,7 @@ from core.contracts.tagging_jobs import NewTaggingJob
 from core.statuses import ACTIVE_TAGGING_JOBS
 from shell.aws.sqs import send_messages
 from shell.settings import settings
-from shell.tables.tagging_jobs import TaggingJobs
+from shell.tables.links import TaggingJobs
 from shell.work.messages import TaggingMessage
 
 

@@ -23,8 +23,7 @@ from shell.exhibits.matches import find_conditions
 from shell.tables.custodians_tags import Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.imports import Imports
-from shell.tables.links import Taggings
-from shell.tables.tagging_jobs import TaggingJobs
+from shell.tables.links import TaggingJobs, Taggings
 from shell.tagging_jobs.state import JobRequest
 from shell.taggings_ops import create_np_taggings, delete_taggings, find_taggings, lock_named_tags
 from shell.utils.db_helpers import force_index, is_in

@@ -73,7 +73,7 @@ def exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
 
 def tagging_jobs(tenant: Tenant) -> Iterator[ApiRequest]:
     """Tagging jobs: requested, listed and cancelled."""
-    tags = {"add": [f"{tenant.mark} Job", SHARED_TAG], "remove": [f"{tenant.mark} Privileged"]}
+    tags: dict[str, Any] = {"add": [f"{tenant.mark} Job", SHARED_TAG], "remove": [f"{tenant.mark} Privileged"]}
     for case in (SHARED_CASE, tenant.case):
         query = {f"body:query.{name}": value for name, value in filters_of(tenant, case).items()}
         yield request_of("POST /tagging-jobs", case=case, **tags).with_values(query)

@@ -1,6 +1,6 @@
 """The routes by which tags are added to exhibits and removed: from a list of exhibits at once, or by a job.
 
-A handler adds them to its application with `add_routes`.
+A handler adds them to its application with `add_tagging_routes`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shell.tagging_jobs import commands as jobs
 from shell.tagging_jobs import queries
 
 
-def add_routes(app: ApiResolver) -> None:
+def add_tagging_routes(app: ApiResolver) -> None:
     """Add the routes to an application."""
     app.post("/taggings", **api.for_editors(200, TaggingsMade, 404, 409, 422))(add_taggings)
     app.delete("/taggings", **api.for_editors(200, TaggingsRemoved, 404, 409, 422))(remove_taggings)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from core.statuses import ACTIVE_TAGGING_JOBS
-from shell.tables.tagging_jobs import TaggingJobs
+from shell.tables.links import TaggingJobs
 from shell.tagging_jobs import run
 from shell.tagging_jobs.state import lock_turn
 from shell.work.messages import TaggingMessage
