@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from core.contracts import exhibit_lists, exhibits, taggings
+from core.contracts import exhibit_lists, exhibits
 from shell.api import app as api
-from shell.api.mutations import ONE_AT_A_TIME, WITH_ETAG, parse_if_match, respond_with_etag, run_idempotent
+from shell.api.mutations import WITH_ETAG, parse_if_match, respond_with_etag, run_idempotent
+from shell.api.routes import taggings
 from shell.exhibits import commands, listing, pages, queries
 
 app = api.http_app()
+taggings.add_tagging_routes(app)
 lambda_handler = api.http_handler(app)
 
 
@@ -46,15 +48,3 @@ def change_exhibit(
     """Change an exhibit with a JSON merge patch, if If-Match names its current version."""
     versions = parse_if_match(if_match)
     return run_idempotent(request, key, commands.patch_exhibit, exhibit_id, versions, body, options=WITH_ETAG)
-
-
-@app.post("/taggings", **api.for_editors(200, taggings.TaggingsMade, 404, 409, 422))
-def add_taggings(body: taggings.TaggingRequest, request: api.Request, key: api.Key) -> api.Response:
-    """Add tags to exhibits. Taggings that exist already stay unchanged."""
-    return run_idempotent(request, key, commands.add_taggings, body, options=ONE_AT_A_TIME)
-
-
-@app.delete("/taggings", **api.for_editors(200, taggings.TaggingsRemoved, 404, 409, 422))
-def remove_taggings(body: taggings.TaggingRequest, request: api.Request, key: api.OptionalKey = None) -> api.Response:
-    """Remove tags from exhibits."""
-    return run_idempotent(request, key, commands.remove_taggings, body)

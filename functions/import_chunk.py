@@ -1,6 +1,6 @@
 """Import chunks of rows or pages, each exactly once, for SQS messages: read the next one while one is written.
 
-The parts of an undo, one for each chunk that was imported, come in the same queue.
+The parts of an undo, one for each chunk that was imported, and tagging jobs come in the same queue.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import load_chunk
 from shell.imports.chunks.write_or_check import finish_chunk
 from shell.lambda_handlers import pause_gc, sqs_handler
-from shell.work.messages import ChunkMessage, UndoPartMessage
+from shell.work.messages import ChunkMessage, TaggingMessage, UndoPartMessage
 from shell.work.reading import Operations, dispatch
 
 if TYPE_CHECKING:
@@ -25,17 +25,19 @@ def prepare(message: ChunkMessage) -> ChunkInput | ImageChunk | str:
     if isinstance(loaded, str):
         return loaded
     if loaded.has_images:
-        # Few messages are about image load files.
         from shell.imports.images.reader import read_page_documents
 
         return read_page_documents(loaded)
     return row_reader.read_rows(loaded).store_texts()
 
 
-def finish(prepared: ChunkInput | ImageChunk | str | UndoPartMessage) -> None:
-    """Write a chunk, or undo one."""
-    if isinstance(prepared, UndoPartMessage):
-        # Few messages are about undos.
+def finish(prepared: ChunkInput | ImageChunk | str | UndoPartMessage | TaggingMessage) -> None:
+    """Write a chunk, or undo one; or let a tagging job go on."""
+    if isinstance(prepared, TaggingMessage):
+        from shell.tagging_jobs.run import work_on_job  # few messages are about these, or undos
+
+        work_on_job(prepared)
+    elif isinstance(prepared, UndoPartMessage):
         from shell.imports.undo.parts import build_part_key, undo_part
 
         undo_part(build_part_key(prepared))
@@ -47,8 +49,7 @@ def finish(prepared: ChunkInput | ImageChunk | str | UndoPartMessage) -> None:
         finish_images(prepared)
 
 
-# A part of an undo has nothing to read ahead.
-PREPARATIONS: Operations = {ChunkMessage: prepare, UndoPartMessage: lambda message: message}
+PREPARATIONS: Operations = {ChunkMessage: prepare} | dict.fromkeys((UndoPartMessage, TaggingMessage), lambda same: same)
 
 _import_chunks = sqs_handler(finish, lambda config: config.import_chunks_queue_url, dispatch(PREPARATIONS))
 

@@ -81,19 +81,20 @@ shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows sh
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
 shell.activities: DOMAIN
 shell.exports: core.exports DOMAIN
+shell.tagging_jobs: shell.taggings_ops DOMAIN
 shell.custody: DOMAIN
 shell.console: shell.settings core
 shell.productions: shell.sns core.productions DOMAIN
 shell.api: shell.activity_log shell.outbox core.contracts core.imports.preview_ids UTILS
-shell.api.routes: shell.api shell.imports shell.volumes core.contracts UTILS
+shell.api.routes: shell.api shell.imports shell.volumes shell.exhibits shell.tagging_jobs core.contracts UTILS
 shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.imports.corrections shell.outbox.relay
   shell.volumes.deletion UTILS
 functions: shell.console shell.settings
   shell.api shell.api.routes shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox
   shell.maintenance shell.imports.corrections
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
-  shell.imports.images shell.activities shell.exhibits shell.exhibit_files shell.custody shell.productions shell.volumes
-  shell.exports core.contracts
+  shell.imports.images shell.activities shell.tagging_jobs shell.exhibits shell.exhibit_files shell.custody
+  shell.productions shell.volumes shell.exports core.contracts
 local.errors:
 local.time_scale:
 local.private_files:

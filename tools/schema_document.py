@@ -21,7 +21,7 @@ SCHEMA_DOCUMENT = Path(__file__).parent.parent / "docs" / "schema.md"
 SUBJECTS = {
     "Documents": (
         *("cases", "exhibits", "exhibit_changes", "texts", "custodians", "custodian_exhibits", "tags", "taggings"),
-        "family_statements",
+        *("family_statements", "tagging_jobs"),
     ),
     "Imports": (
         *("imports", "import_splits", "import_chunks", "import_duplicates", "import_rejections", "import_warnings"),

@@ -139,6 +139,19 @@ class ImportKind(StrEnum):
     IMAGES = "images"
 
 
+class TaggingJobStatus(StrEnum):
+    """The status of a tagging job: it runs, counts what it has not reached, and is completed, cancelled or failed."""
+
+    RUNNING = "running"
+    COUNTING = "counting"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+ACTIVE_TAGGING_JOBS = frozenset({TaggingJobStatus.RUNNING, TaggingJobStatus.COUNTING})
+
+
 class ProductionStatus(StrEnum):
     """The status of a production: it is requested, runs and ends confirmed, or is rolled back and ends cancelled.
 

@@ -1,4 +1,4 @@
-"""Query parameters of the list of exhibits and of the list of an exhibit's files."""
+"""Query parameters of the list of exhibits and of the list of an exhibit's files; selections by the same filters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
 from core.bates_numbers import parse_bates_number
-from core.contracts.common import with_fields
+from core.contracts.common import RequestModel, with_fields
 from core.contracts.pages import Boolean, CountedQuery, OneCaseQuery, QueryId, require_few_words
 from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
 from core.timestamps import FIRST_YEAR, LAST_YEAR
@@ -157,3 +157,16 @@ def list_filter_fields() -> dict[str, tuple[Any, Any]]:
     """Return the filters by name, as fields of another model: each a type and a default."""
     fields = {name: field for name, field in ExhibitQuery.model_fields.items() if name not in _NO_FILTERS}
     return {name: (field.rebuild_annotation(), field) for name, field in fields.items()}
+
+
+@with_fields(list_filter_fields())
+class ExhibitSelection(RequestModel):
+    """A selection of a case's exhibits by the filters of `GET /exhibits`.
+
+    All given conditions must hold; without a condition, it selects all exhibits.
+    """
+
+    @model_validator(mode="after")
+    def _has_ranges(self) -> Self:
+        check_ranges(self)
+        return self

@@ -184,6 +184,7 @@ class ExhibitHistoryEntry(ResponseModel):
     )
     line: int | None = Field(description="The line of the import's load file; null if no line made the change.")
     undo_no: int | None = Field(description="Which undo of the import made the change, from 1; null if no undo did.")
+    tagging_job_id: int | None = Field(description="The tagging job that made the change; null if none did.")
     fields: dict[str, _TextChange] = Field(
         description="Changed fields, by name in snake_case. A date is written as 2019-12-31 23:59:59.000000; its "
         "precision, such as document_date_precision, is D (day), T (time), U (time in UTC) or null."

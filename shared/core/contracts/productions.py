@@ -16,9 +16,8 @@ from core.contracts.common import (
     RowId,
     Total,
     UtcTimestamp,
-    with_fields,
 )
-from core.contracts.exhibit_queries import check_ranges, list_filter_fields
+from core.contracts.exhibit_queries import ExhibitSelection
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file.field_mapping import find_field, is_last_choice
 from core.load_file.header_names import FAMILY_PROPERTIES, TIME_FIELDS, normalise_name
@@ -45,19 +44,6 @@ def _require_property(name: str) -> str:
 
 
 PropertyName = Annotated[Name, AfterValidator(_require_property)]
-
-
-@with_fields(list_filter_fields())
-class ExhibitSelection(RequestModel):
-    """A selection of a case's exhibits by the filters of `GET /exhibits`.
-
-    All given conditions must hold; without a condition, it selects all exhibits.
-    """
-
-    @model_validator(mode="after")
-    def _has_ranges(self) -> Self:
-        check_ranges(self)
-        return self
 
 
 class NewProduction(RequestModel):

@@ -217,6 +217,10 @@ class ExportQuery(AnyCaseQuery, NewestFirst, CountedQuery):
     """The filters of the list of exports."""
 
 
+class TaggingJobQuery(AnyCaseQuery, NewestFirst, CountedQuery):
+    """The filter of the list of tagging jobs."""
+
+
 class DevicesQuery(PageQuery):
     """The filter of the list of devices."""
 

@@ -35,6 +35,7 @@ from core.contracts.queries import (
     RejectedRowQuery,
     RejectionQuery,
     SimilarQuery,
+    TaggingJobQuery,
     TextQuery,
     UploadQuery,
     UsersQuery,
@@ -114,6 +115,7 @@ DeviceFilter = Annotated[DeviceQuery, Query()]
 DevicesFilter = Annotated[DevicesQuery, Query()]
 ExportFilter = Annotated[ExportQuery, Query()]
 ProductionFilter = Annotated[ProductionQuery, Query()]
+TaggingJobFilter = Annotated[TaggingJobQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]
 TextPart = Annotated[TextQuery, Query()]
 # The errors of a change to a versioned object, besides those that every route can return.

@@ -36,7 +36,10 @@ from shell.tables.exhibits import Exhibits
 from shell.tables.history import ExhibitChanges
 from shell.utils.db_helpers import is_in
 
-_COLUMNS = ("exhibit_id", "version", "action", "user_id", "import_id", "line_no", "undo_no", "changes", "stated")
+_COLUMNS = (
+    *("exhibit_id", "version", "action", "user_id", "import_id", "line_no", "undo_no", "changes", "stated"),
+    "tagging_job_id",
+)
 # Finds every exhibit by its primary key, whatever the number of ids: a scan would wait for locks on other exhibits.
 _RAISE_VERSIONS = text("""
     UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS changed
@@ -46,12 +49,16 @@ _RAISE_VERSIONS = text("""
 
 
 class Author(NamedTuple):
-    """Who makes a change, and by what: `import_id` for an overlay, with `undo_no` for an undo of that import."""
+    """Who makes a change, and by what.
+
+    `import_id` is that of an overlay, with `undo_no` that of an import being undone; `job_id` is a tagging job.
+    """
 
     action: Action
     user_id: str
     import_id: int | None = None
     undo_no: int | None = None
+    job_id: int | None = None
 
 
 class NewEntry(NamedTuple):
@@ -98,7 +105,7 @@ def write_entries(transaction: Session, author: Author, entries: Sequence[NewEnt
     The transaction has locked the exhibits and has written, or will write, the versions. Raises SQLAlchemy's
     IntegrityError if an exhibit has a row of that version.
     """
-    action, user_id, import_id, undo_no = author
+    action, user_id, import_id, undo_no, job_id = author
     rows = [
         (
             each.exhibit_id,
@@ -110,6 +117,7 @@ def write_entries(transaction: Session, author: Author, entries: Sequence[NewEnt
             undo_no,
             encode_changes(each.changes),
             None if each.stated is None else encode_stated(each.stated),
+            job_id,
         )
         for each in entries
     ]

@@ -72,11 +72,19 @@ def lead_by_link(link: Link, description: str) -> Lead:
     return Lead(description, (force_index(ids, link.model, index),), link, is_exact=True)
 
 
+def has_link(link: Link) -> ColumnElement[bool]:
+    """Return the condition that an exhibit has a custodian or tag, which is looked up by its primary key."""
+    model = link.model
+    own = select(model.exhibit_id).where(
+        model.exhibit_id == Exhibits.id, getattr(model, link.key_column) == link.name_id
+    )
+    return force_index(own.correlate(Exhibits), model, "PRIMARY").exists()
+
+
 def exclude_tag(tag_id: int, description: str) -> Lead:
     """Return the lead to the exhibits that have a tag, with the condition that an exhibit does not have it."""
-    tagged = select(Taggings.exhibit_id).where(Taggings.exhibit_id == Exhibits.id, Taggings.tag_id == tag_id)
-    condition = ~force_index(tagged.correlate(Exhibits), Taggings, "PRIMARY").exists()
-    return lead_by_link(Link(Taggings, tag_id), description)._replace(condition=condition, is_excluded=True)
+    link = Link(Taggings, tag_id)
+    return lead_by_link(link, description)._replace(condition=~has_link(link), is_excluded=True)
 
 
 def lead_by_ids(ids: Sequence[int], description: str) -> Lead:

@@ -24,6 +24,7 @@ from shell.exhibits.leads import (
     Link,
     exclude_tag,
     grade_leads,
+    has_link,
     is_long,
     lead_by_bates_range,
     lead_by_ids,
@@ -87,6 +88,24 @@ def find_matches(reading: Session, case_id: int, query: ExhibitQuery) -> Matches
     filters = len(list(query.list_filters()))
     exact = known[0] if filters == 1 and known and known[0].is_exact and len(known) == 1 else None
     return Matches(case_id, conditions, links, lead, filters, exact)
+
+
+def find_conditions(reading: Session, case_id: int, query: ExhibitQuery) -> list[ColumnElement[bool]] | None:
+    """Return conditions that select the matches among exhibits which are found otherwise; None if there are none.
+
+    No filter is too broad for this: nothing is looked for by it.
+    """
+    try:
+        named = _find_links(reading, case_id, query)
+        known = [*named, *_list_imports(reading, case_id, query), *_list_families(reading, case_id, query)]
+    except _NoMatchError:
+        return None
+    return [
+        *build_exhibit_filters(case_id, None, None, query.control_number),
+        *search.build_search_conditions(case_id, query),
+        *_build_conditions([*known, *_find_without(reading, case_id, query)], None),
+        *(has_link(each.link) for each in named if each.link),
+    ]
 
 
 def _find_links(reading: Session, case_id: int, query: ExhibitQuery) -> list[Lead]:

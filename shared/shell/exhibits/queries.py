@@ -102,6 +102,7 @@ def _describe_change(row: ExhibitChanges) -> schemas.ExhibitHistoryEntry:
         import_id=row.import_id,
         line=row.line_no,
         undo_no=row.undo_no,
+        tagging_job_id=row.tagging_job_id,
         **changes,
     )
 
@@ -117,6 +118,7 @@ def _describe_creation(reading: Session, exhibit: Exhibits) -> schemas.ExhibitHi
         changed_at=created.finished_at if created else None,
         **source,
         undo_no=None,
+        tagging_job_id=None,
         fields={},
         properties={},
         custodians={},

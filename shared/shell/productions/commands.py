@@ -12,7 +12,8 @@ from sqlalchemy import func, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.productions import ExhibitSelection, NewProduction, Production
+from core.contracts.exhibit_queries import ExhibitSelection
+from core.contracts.productions import NewProduction, Production
 from core.errors import WrongStateError
 from core.events import production_requested
 from core.productions.bates import BatesFormat

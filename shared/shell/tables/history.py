@@ -50,3 +50,6 @@ class ExhibitChanges(Base):
         MEDIUMBLOB,
         comment="Names of what the line states and found equal, in the form of changes; NULL if that is not recorded",
     )
+    tagging_job_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The job that made the change, tagging_jobs.id; NULL if none did"
+    )

@@ -152,6 +152,15 @@ class UndoCompletionMessage(RedrivableMessage):
 
 
 @dataclass(frozen=True)
+class TaggingMessage(RedrivableMessage):
+    """Has a tagging job go on; one of another turn than the job's has no effect."""
+
+    job_id: int
+    turn: int
+    redrive: int = 0
+
+
+@dataclass(frozen=True)
 class VolumeMessage(RedrivableMessage):
     """Requests work on a volume; one of an earlier generation than the volume's has no effect."""
 

@@ -71,6 +71,19 @@ def exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
         yield request_of(f"{method} /taggings", exhibitIds=exhibits[:2], tags=[f"{mark} Privileged", SHARED_TAG])
 
 
+def tagging_jobs(tenant: Tenant) -> Iterator[ApiRequest]:
+    """Tagging jobs: requested, listed and cancelled."""
+    tags: dict[str, Any] = {"add": [f"{tenant.mark} Job", SHARED_TAG], "remove": [f"{tenant.mark} Privileged"]}
+    for case in (SHARED_CASE, tenant.case):
+        query = {f"body:query.{name}": value for name, value in filters_of(tenant, case).items()}
+        yield request_of("POST /tagging-jobs", case=case, **tags).with_values(query)
+        yield from pages(tenant, "GET /tagging-jobs", case=case)
+    yield from pages(tenant, "GET /tagging-jobs")
+    yield from pages(tenant, "GET /tagging-jobs", caseId=tenant.ids["case"])
+    yield from poll("GET /tagging-jobs/{jobId}", jobId=tenant.ids["job"])
+    yield ApiRequest("POST /tagging-jobs/{jobId}/cancel", {"path:jobId": tenant.ids["job"]})
+
+
 def productions(tenant: Tenant) -> Iterator[ApiRequest]:
     """Productions, their documents and files, and the prefixes of a case."""
     mark = tenant.mark

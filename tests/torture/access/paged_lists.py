@@ -63,6 +63,7 @@ def lists_of(tenant: Owner, device: int) -> dict[str, dict[str, Any]]:
         "GET /bates-prefixes": {"query:case": tenant.case},
         "GET /volumes": {},
         "GET /volumes/{volumeId}/files": {"path:volumeId": tenant.ids["volume"], "query:limit": 1 + tenant.more},
+        "GET /tagging-jobs": {},
         "GET /productions": {},
         "GET /productions/{productionId}/documents": {"path:productionId": tenant.ids["confirmed"]},
         "GET /productions/{productionId}/files": {

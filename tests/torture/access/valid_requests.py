@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.torture.access.activity_requests import activities, devices, exports, pages, poll, request_of
 from tests.torture.access.calls import ApiRequest
-from tests.torture.access.document_requests import exhibits, productions
+from tests.torture.access.document_requests import exhibits, productions, tagging_jobs
 from tests.torture.access.openapi_places import places
 from tests.torture.access.tenants import (
     SHARED_CASE,
@@ -72,7 +72,7 @@ def requests_of(tenant: Tenant) -> list[ApiRequest]:
     """All of them, each as a tenant would send it for the first time."""
     of_imports = [*_cases(tenant), *_imports(tenant), *_profiles(tenant)]
     found = [*of_imports, *_volumes(tenant), *exhibits(tenant), *_custody(tenant), *productions(tenant)]
-    found += [*activities(tenant), *devices(tenant), *exports(tenant)]
+    found += [*tagging_jobs(tenant), *activities(tenant), *devices(tenant), *exports(tenant)]
     return [_keyed(tenant, each) for each in found]
 
 

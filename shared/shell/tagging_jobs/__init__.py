@@ -1,0 +1,1 @@
+"""Tag all exhibits that match filters, in the background, each of them once."""
