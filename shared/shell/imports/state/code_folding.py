@@ -12,17 +12,15 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from shell.db.session import session
-from shell.imports.state.codes import FOLDED, count_chunks, count_file
+from shell.imports.state.codes import FOLDED, IS_MISSING, count_chunks, count_file
 from shell.imports.state.completion_lock import lock_completing
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 ROWS_PER_WINDOW = 5_000
 CHUNKS_PER_WINDOW = 500
 _MISSING = text(
-    "SELECT chunk.chunk_no FROM import_chunks AS chunk WHERE chunk.import_id = :import_id AND chunk.chunk_no > :after "
-    "AND chunk.rejected + chunk.warnings > 0 AND NOT EXISTS (SELECT 1 FROM import_codes AS counted "
-    "WHERE counted.import_id = chunk.import_id AND counted.chunk_no = chunk.chunk_no) "
-    "ORDER BY chunk.chunk_no LIMIT :most"
+    "SELECT chunk.chunk_no FROM import_chunks AS chunk WHERE chunk.import_id = :import_id AND chunk.chunk_no > :after "  # noqa: S608
+    f"AND {IS_MISSING} ORDER BY chunk.chunk_no LIMIT :most"
 )
 _MARK = text("SELECT codes_generation, codes_folded FROM imports WHERE id = :import_id")
 _ADOPT = text("UPDATE imports SET codes_generation = -generation, codes_folded = 0 WHERE id = :import_id")

@@ -24,6 +24,11 @@ CHUNKS_PER_STATEMENT = 500
 _LAST_BLOCK = 2_000_000_000
 # Assign it before the generation is raised: what was counted stays, unless an earlier version wrote some of it.
 CARRY_CODES = "codes_generation = IF(ABS(codes_generation) = generation, -generation - 1, 0), codes_folded = 0"
+# Of a row `chunk`: whether an earlier version wrote it, which does not count.
+IS_MISSING = (
+    "chunk.rejected + chunk.warnings > 0 AND NOT EXISTS (SELECT 1 FROM import_codes AS counted "
+    "WHERE counted.import_id = chunk.import_id AND counted.chunk_no = chunk.chunk_no)"
+)
 
 _COUNTED = "import_id, chunk_no, kind, code, column_name, errors, row_count, first_line, message"
 # By bytes: to the collation, "Date" and "DATE" are one column, and NULL has no place in a key.
