@@ -15,6 +15,7 @@ from core.contracts.common import (
     ResponseModel,
     RowId,
     Total,
+    UserName,
     UtcTimestamp,
     with_fields,
 )
@@ -170,6 +171,7 @@ class Production(ResponseModel):
     steps: list[ProductionStep]
     remaining_actions: list[str] = Field(description="What an operator must do if `status` is `needs_attention`.")
     created_by: str = Field(description="The user who requested the production.")
+    created_by_name: UserName
     created_at: UtcTimestamp
     updated_at: UtcTimestamp
 
@@ -185,6 +187,7 @@ class ProductionSummary(ResponseModel):
     first_bates: str | None
     last_bates: str | None
     created_by: str = Field(description="The user who requested the production.")
+    created_by_name: UserName
     created_at: UtcTimestamp
 
 
