@@ -171,7 +171,8 @@ def _finish(import_record: Imports, generation: int, found: _Found) -> bool:
         act = Act(ActKind.IMPORT_COMPLETED, import_record.id, import_record.case_id, {"status": status.value, **counts})
         record_own_act(transaction, import_record.tenant_id, act)
         release_dependents(transaction, import_record.id)
-        reopen_images(transaction, import_record.id, generation)
+        if import_record.volume_id is not None:
+            reopen_images(transaction, import_record.id, generation)
     return True
 
 

@@ -50,23 +50,29 @@ def fold_codes(import_id: int, generation: int) -> None:
     """
     after: int | None = 0
     while after is not None:
-        after = _count_missing(import_id, generation, after)
-    while _fold_window(import_id, generation):
-        pass
+        after, is_large = _count_missing(import_id, generation, after)
+    while is_large:
+        is_large = _fold_window(import_id, generation)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _count_missing(import_id: int, generation: int, after: int) -> int | None:
-    """Count the next chunks after this one that an earlier version wrote; return the last of them, None at the end."""
+def _count_missing(import_id: int, generation: int, after: int) -> tuple[int | None, bool]:
+    """Count the next chunks after this one that an earlier version wrote; return the last of them, None at the end.
+
+    Return, too, whether there is a window to fold, at the end.
+    """
     with session() as transaction:
         lock_completing(transaction, import_id, generation)
         place = {"import_id": import_id}
         chunks = transaction.scalars(_MISSING, {**place, "after": after, "most": CHUNKS_PER_WINDOW}).all()
         count_chunks(transaction, import_id, chunks)
-        if not chunks and abs(transaction.execute(_MARK, place).one().codes_generation) != generation:
+        if chunks:
+            return int(chunks[-1]), False
+        mark = transaction.execute(_MARK, place).one()
+        if abs(mark.codes_generation) != generation:
             count_file(transaction, import_id)
             transaction.execute(_ADOPT, place)
-    return int(chunks[-1]) if chunks else None
+        return None, bool(mark.codes_folded) or _find_end(transaction, import_id, 0) is not None
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
