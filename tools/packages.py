@@ -29,7 +29,7 @@ core.load_file: core core.cells core.dates core.texts
 core.explanations: core
 core.image_load_file: core core.load_file
 core.families: core core.cells core.load_file
-core.imports: core core.cells core.dates core.load_file core.texts
+core.imports: core core.cells core.dates core.image_load_file core.load_file core.texts
 core.productions: core core.load_file
 core.checks: core core.cells core.load_file core.families core.productions
 core.exports: core
@@ -77,7 +77,7 @@ shell.imports.corrections: shell.imports.state shell.volume_files core.cells cor
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows shell.imports.chunks shell.imports.images
   shell.imports.pages shell.imports.corrected_images shell.imports.corrections
   shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
-  core.image_load_file core.imports core.load_file shell.prefetch DOMAIN
+  core.image_load_file core.imports core.load_file core.volumes shell.prefetch DOMAIN
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
 shell.activities: DOMAIN
 shell.exports: core.exports DOMAIN

@@ -27,6 +27,7 @@ from core.load_mode import OVERLAY_OPTIONS
 from core.volumes.paths import PathRule
 from exhibit_ingest.cli.arguments import build_parser
 from exhibit_ingest.cli.main import main
+from shell.activity_log import ActKind
 from shell.tables import metadata
 from tools import code_tables, schema_document
 
@@ -118,6 +119,19 @@ def test_the_role_of_every_route_is_explained() -> None:
     explained = {route: role for route, role in roles.items() if (route[:4], role) != ("GET ", "viewer")}
     rows = {f"| `{route}` | {role} |" for route, role in explained.items()}
     assert {row for row in rows if row not in API} == set()
+
+
+def list_explained_actions(page: str) -> set[str]:
+    """The actions in the table of activities: of each row the object, then its actions."""
+    section = page.partition("\n## Activities\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.MULTILINE)
+    return {f"{kind}.{action}" for kind, actions in rows for action in re.findall(r"`([a-z_]+)`", actions)}
+
+
+def test_every_activity_is_in_the_table_and_nothing_else() -> None:
+    actions = {each.value for each in ActKind}
+    assert list_explained_actions(API) == actions
+    assert list_explained_actions(API.replace(", `options_changed`", "")) != actions, "it could not fail"
 
 
 def broken_links(page: Path, text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from core.contracts.common import NextCursor, ResponseModel, UtcTimestamp
+from core.contracts.common import NextCursor, ResponseModel, UserName, UtcTimestamp
 
 Detail = int | bool | str | None
 
@@ -15,6 +15,7 @@ class Activity(ResponseModel):
     id: int
     at: UtcTimestamp
     user_id: str | None = Field(description="The user who did it; null: the application, without a request.")
+    user_name: UserName
     action: str = Field(
         description="What was done, such as `import.run`. Later versions add actions: show one that you do not know "
         "as it is."

@@ -15,6 +15,7 @@ from core.contracts.common import (
     ResponseModel,
     RowId,
     Total,
+    UserName,
     UtcTimestamp,
 )
 from core.contracts.exhibit_queries import ExhibitSelection
@@ -156,6 +157,7 @@ class Production(ResponseModel):
     steps: list[ProductionStep]
     remaining_actions: list[str] = Field(description="What an operator must do if `status` is `needs_attention`.")
     created_by: str = Field(description="The user who requested the production.")
+    created_by_name: UserName
     created_at: UtcTimestamp
     updated_at: UtcTimestamp
 
@@ -171,6 +173,7 @@ class ProductionSummary(ResponseModel):
     first_bates: str | None
     last_bates: str | None
     created_by: str = Field(description="The user who requested the production.")
+    created_by_name: UserName
     created_at: UtcTimestamp
 
 

@@ -17,7 +17,7 @@ from core.image_load_file.lines import read_line, split_texts
 from core.image_load_file.page_lines import WHITESPACE, ImageFileKind, PageLine, SkippedLine
 from core.load_file import encoding as enc
 
-SAMPLE_BYTES = 256 * 1024
+SAMPLE_BYTES, LONGEST_MARK_BYTES = 256 * 1024, 4
 _IMAGE = re.compile(r"\.(?:tiff?|jpe?g|jpe|pdf|png|bmp|gif|jp2)\Z", re.IGNORECASE)
 # A delimiter, or a qualifier in cp1252 and UTF-16, and in UTF-8 that is read byte by byte.
 _DAT = ("\x14", "\u00fe", "\u00c3\u00be")
@@ -58,6 +58,15 @@ def detect_image_file(head: bytes, *, whole: bool, encoding: str | None = None) 
     kind, reason = _find_kind(lines)
     has_pages = kind is None and 2 * _count_lines(ImageFileKind.OPT, lines, _is_path) > len(lines)
     return Detection(kind, _NO_IMAGES if has_pages else reason, found, mark_bytes, has_pages)
+
+
+def detect_with_options(head: bytes, *, whole: bool, encoding: str | None, in_volume: bool) -> Detection:
+    """Return what a file is with the encoding of the options, for an import.
+
+    The options of a volume are also those of its DAT, which can have another encoding: that of the file is tried, too.
+    """
+    found = detect_image_file(head, whole=whole, encoding=encoding)
+    return detect_image_file(head, whole=whole) if found.kind is None and in_volume else found
 
 
 def _take_lines(sample: bytes, encoding: str, whole: bool) -> list[str]:

@@ -10,7 +10,7 @@ from core.load_mode import OverlayKey
 
 OPT_COLUMNS = ("image key", "volume", "path", "document break", "folder break", "box break", "page count")
 LFP_COLUMNS = ("command", "image key", "boundary flag", "offset", "file")
-_COLUMNS = {ImageFileKind.OPT: OPT_COLUMNS, ImageFileKind.LFP: LFP_COLUMNS}
+COLUMNS = {ImageFileKind.OPT: OPT_COLUMNS, ImageFileKind.LFP: LFP_COLUMNS}
 
 
 def build_image_layout(
@@ -20,7 +20,7 @@ def build_image_layout(
 
     The columns have no field: they say what pages a document has, and nothing of its values.
     """
-    names = _COLUMNS[kind]
+    names = COLUMNS[kind]
     return Layout(
         encoding=encoding,
         grammar=Grammar(",", None, len(names), cr_ends=True),

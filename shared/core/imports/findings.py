@@ -92,6 +92,11 @@ def _explain_encoding(opening: Opening, encoding: str, sign: Sign, found: Utf8Ev
             return Detected(encoding, "The thorns (þ) are written in it.", Certainty.CERTAIN)
     if opening.dialect.encoding is not None:
         return Detected(encoding, "Most characters of the first bytes fit it.", Certainty.LIKELY)
+    return explain_evidence(encoding, found, whole=whole)
+
+
+def explain_evidence(encoding: str, found: Utf8Evidence, *, whole: bool) -> Detected:
+    """Return the encoding that the bytes show, where neither an option nor a mark states it."""
     may_change = not whole
     if not found.valid and not found.invalid:
         certainty = Certainty.CERTAIN if whole else Certainty.GUESS

@@ -100,12 +100,38 @@ class RowPreview:
 
 
 @dataclass(frozen=True)
+class MissingImage:
+    """A path of an image load file without a file in the volume, and its line."""
+
+    line: int
+    path: str
+
+
+@dataclass(frozen=True)
+class ImageLines:
+    """What an image load file is and why, and what is in the bytes that were read.
+
+    `documents` is None if commands decide which pages begin one. `missing` are the first of `paths_compared` paths that
+    the volume has no file for; both are None without a volume.
+    """
+
+    kind: str
+    why: str
+    columns: list[str]
+    documents: int | None
+    pages: int
+    paths_compared: int | None = None
+    missing: list[MissingImage] | None = None
+
+
+@dataclass(frozen=True)
 class Preview:
     """How an import would read a file of `size` bytes; texts are cut at CELL_CHARACTERS.
 
     `provisional`: the rest of the file was not read, and can change the findings `may_change`. `columns` and cells are
     the first LISTED_COLUMNS of `column_count`; blank and distinct values are counted in `rows_counted` rows.
     `header_fingerprint` is None without a header. `warnings` are those of columns, of the rows that were counted.
+    `images` is None for a file of rows.
     """
 
     provisional: bool
@@ -120,6 +146,7 @@ class Preview:
     columns: list[ColumnPreview]
     header_fingerprint: str | None
     warnings: list[ColumnWarning]
+    images: ImageLines | None = None
 
 
 def build_preview(head: bytes, size: int, options: ImportOptions, make_convert: Callable[[Layout], Convert]) -> Preview:

@@ -1,7 +1,7 @@
 """Read the activities of a tenant.
 
 Guaranteed: data of another tenant, and of cases that the caller is not limited to, is not found; a caller who is
-limited to cases sees no activity of the whole tenant. A page takes two statements at most, and reads an index in its
+limited to cases sees no activity of the whole tenant. A page takes three statements at most, and reads an index in its
 order; each activity that was committed before the first page was read is on exactly one page.
 Not guaranteed: that an activity which commits later appears at the beginning. It has the time of its statement, so that
 one of a long transaction may take its place on a page that was read before.
@@ -10,6 +10,7 @@ one of a long transaction may take its place on a page that was read before.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +26,7 @@ from shell.exhibits.cases import build_wall, find_chosen_case
 from shell.tables.activities import Activities
 from shell.tables.cases import Cases
 from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.user_names import read_user_names
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -37,8 +39,9 @@ def list_activities(caller: Caller, query: ActivityQuery) -> ActivityPage:
         statement = _filter(reading, caller, query, _select(caller, query))
         order = (Activities.at.desc(), Activities.id.desc())
         rows = reading.execute(statement.order_by(*order).limit(query.limit + 1)).all()
-    page, following = paginate(rows, query.limit, lambda row: (row.Activities.at.isoformat(), row.Activities.id))
-    return ActivityPage(items=[_describe(row.Activities, row.case) for row in page], next=following)
+        page, following = paginate(rows, query.limit, lambda row: (row.Activities.at.isoformat(), row.Activities.id))
+        names = read_user_names(reading, caller.tenant_id, [row.Activities.user_id for row in page])
+    return ActivityPage(items=[_describe(row.Activities, row.case, names) for row in page], next=following)
 
 
 def _select(caller: Caller, query: ActivityQuery) -> Select[Any]:
@@ -91,11 +94,12 @@ def _decode(after: str) -> tuple[datetime, int]:
     return at, last
 
 
-def _describe(row: Activities, case: str | None) -> Activity:
+def _describe(row: Activities, case: str | None, names: Mapping[str, str]) -> Activity:
     return Activity(
         id=row.id,
         at=row.at,
         user_id=row.user_id,
+        user_name=names.get(row.user_id or ""),
         action=row.action,
         object_type=row.object_type,
         object_id=row.object_id,

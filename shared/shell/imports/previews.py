@@ -18,17 +18,20 @@ from core.contracts.imports.previews import ImportPreview
 from core.contracts.queries import PreviewQuery
 from core.errors import InvalidInputError, WrongStateError
 from core.imports.findings import list_choices
-from core.imports.preview import build_preview
+from core.imports.preview import Preview, build_preview
 from core.imports.profile_options import merge_profile
 from core.imports.uploads import build_placeholder_key
 from core.load_file.dialect import HEAD_BYTES, read_head
 from core.load_file.options import ImportOptions, parse_options
+from core.statuses import ImportKind
 from shell.aws.s3 import ObjectVersion
 from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
+from shell.imports.image_previews import detect_images, preview_images
 from shell.imports.profiles import find_profile, suggest_profiles
 from shell.imports.rows.preview_rows import make_converter
+from shell.imports.splitting.image_split import build_not_images
 from shell.imports.splitting.split import refuse_large_file
 from shell.imports.state.access import build_not_found
 from shell.imports.state.given_options import read_given_options
@@ -37,7 +40,7 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 _OBJECTS = {"columns": '{"Doc ID":"control_number"}', "date_format": '{"date_sent":"%d.%m.%Y"}'}
 _UPLOAD = text(
     "SELECT i.bucket, i.object_key, i.version_id, i.etag, i.options, i.upload_id, i.upload_key, "  # noqa: S608
-    "i.corrects_import_id "
+    "i.corrects_import_id, i.id, i.volume_id, i.kind "
     "FROM imports AS i JOIN cases AS c ON c.id = i.case_id "
     f"WHERE i.id = :import_id AND i.tenant_id = :tenant_id AND {WALL}"
 ).bindparams(WALL_CASES)
@@ -54,17 +57,29 @@ def preview_import(caller: Caller, import_id: int, query: PreviewQuery) -> Impor
     source = ObjectVersion(*upload[:4])
     size = source.get_size()
     refuse_large_file(size)
-    return build_response(caller, read_head(_read_blocks(source, size), size), size, options)
+    return build_response(caller, read_head(_read_blocks(source, size), size), size, options, upload)
 
 
-def build_response(caller: Caller, head: bytes, size: int, options: ImportOptions) -> ImportPreview:
-    """Return the preview of a file of `size` bytes that begins with `head`, with the profiles that match it."""
-    preview = build_preview(head, size, options, make_converter(column_limits))
+def build_response(caller: Caller, head: bytes, size: int, options: ImportOptions, upload: Any = None) -> ImportPreview:
+    """Return the preview of a file of `size` bytes that begins with `head`, with the profiles that match it.
+
+    `upload` is the row of its import, None before there is one. Raises FileRefusedError with the code of the import.
+    """
+    preview = _build_preview(head, size, options, upload)
     suggested = _suggest(caller, preview.header_fingerprint)
     found = {**asdict(preview), "suggested_profiles": suggested}
     for option, choices in list_choices().items():
         found["detection"][option]["choices"] = [each._asdict() for each in choices]
     return ImportPreview.model_validate(found)
+
+
+def _build_preview(head: bytes, size: int, options: ImportOptions, upload: Any) -> Preview:
+    file = detect_images(head, size, options, in_volume=upload is not None and upload.volume_id is not None)
+    if file.kind is not None:
+        return preview_images(head, size, options, file, upload and upload.id)
+    if upload is not None and upload.kind == ImportKind.IMAGES:
+        raise build_not_images(file)
+    return build_preview(head, size, options, make_converter(column_limits))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -66,7 +66,7 @@ def list_imports(caller: Caller, query: ImportQuery) -> ImportPage:
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def get_progress(caller: Caller, import_id: int) -> ImportState:
-    """Return the import's progress alone, in two statements; raise NotFoundError if the tenant has no such import."""
+    """Return the import's progress alone, in three statements; raise NotFoundError if the tenant has no such import."""
     with session() as reading:
         return read_state(reading, caller, import_id)
 

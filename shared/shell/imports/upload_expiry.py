@@ -2,7 +2,8 @@
 
 Guaranteed: an import expires only while it awaits its file or is held, under the lock on its row, and its event commits
 with the new status; a file that is uploaded later does not start the expired import. The file of one that was held
-stays, and a retry holds it again. Images that are held with it are blocked.
+stays, and a retry holds it again. Images that are held with it are blocked; those that are still held when their data
+file has been imported expire by a clock of their own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, text
+from sqlalchemy.orm import Session
 
 from core.codes import FileFailure
 from core.events import import_failed
@@ -23,9 +25,21 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 EXPIRE_AFTER_DAYS, HELD_DAYS = 7, 30
 EXPIRE_BATCH = 100
 
-# `started_at` is also that of the last change of options. Images share the clock of the data file that they come after.
-_IS_OVERDUE = "status = :status AND started_at < NOW(6) - INTERVAL :days DAY AND after_import_id IS NULL"
+# `started_at` is also that of the last change of options. Images share the clock of the data file that they come after,
+# until it has been imported.
+_IS_OVERDUE = (
+    "status = :status AND started_at < NOW(6) - INTERVAL :days DAY AND (after_import_id IS NULL OR EXISTS "
+    "(SELECT 1 FROM imports AS data WHERE data.id = imports.after_import_id AND data.status IN ('completed', "
+    "'completed_with_rejections', 'undone', 'undone_with_conflicts', 'undo_failed') "
+    "AND data.finished_at < NOW(6) - INTERVAL :days DAY))"
+)
 _SELECT_OVERDUE = text(f"SELECT id FROM imports WHERE {_IS_OVERDUE} ORDER BY id LIMIT :most")  # noqa: S608
+_FIND_BEFORE = text(
+    "SELECT DISTINCT after_import_id FROM imports WHERE id IN :ids AND after_import_id IS NOT NULL"
+).bindparams(bindparam("ids", expanding=True))
+_LOCK_BEFORE = text("SELECT id FROM imports WHERE id IN :ids ORDER BY id FOR UPDATE").bindparams(
+    bindparam("ids", expanding=True)
+)
 _LOCK_OVERDUE = text(
     f"SELECT id, tenant_id, case_id FROM imports WHERE id IN :ids AND {_IS_OVERDUE} "  # noqa: S608
     "ORDER BY id FOR UPDATE"
@@ -91,6 +105,7 @@ def _expire(expiry: Expiry, ids: list[int]) -> int:
     overdue = {"status": expiry.status.value, "days": expiry.days}
     failure = {"status": expiry.status.value, "code": expiry.code.value, "message": expiry.message}
     with session() as transaction:
+        _lock_before(transaction, ids)
         rows = transaction.execute(_LOCK_OVERDUE, {**overdue, "ids": ids}).all()
         if rows:
             transaction.execute(_EXPIRE, {**failure, "ids": [row.id for row in rows]})
@@ -100,3 +115,10 @@ def _expire(expiry: Expiry, ids: list[int]) -> int:
         for row in rows if expiry is _HELD else ():
             block_dependents(transaction, row.id)
     return len(rows)
+
+
+def _lock_before(transaction: Session, ids: list[int]) -> None:
+    """Lock the data files of images, before the images, as `shell.imports.state.dependents` does."""
+    before = transaction.scalars(_FIND_BEFORE, {"ids": ids}).all()
+    if before:
+        transaction.execute(_LOCK_BEFORE, {"ids": before})

@@ -7,7 +7,7 @@ or documents; pages follow a unique key.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Select, func, select
@@ -36,6 +36,7 @@ from shell.tables.cases import Cases
 from shell.tables.exhibits import Exhibits
 from shell.tables.productions import Productions, ProductionSteps
 from shell.utils.db_helpers import force_index, is_in, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.user_names import read_user_names
 
 # What remains where a step could not be undone or, after the pivot, not be done.
 _REMAINING_ACTIONS: dict[str, str] = {
@@ -70,8 +71,9 @@ def list_productions(caller: Caller, query: ProductionQuery) -> schemas.Producti
             statement = statement.where(Productions.case_id == case_id)
         rows = reading.execute(select_window(statement, window, Productions.id)).all()
         total = _count(reading, statement) if query.count else None
-    page = build_page(rows, window, lambda row: (row[0].id,))
-    items = [_describe_summary(row[0], row[1]) for row in page.items]
+        page = build_page(rows, window, lambda row: (row[0].id,))
+        names = read_user_names(reading, caller.tenant_id, [row[0].user_id for row in page.items])
+    items = [_describe_summary(row[0], row[1], names) for row in page.items]
     return schemas.ProductionPage(items=items, next=page.next, prev=page.prev, total=total)
 
 
@@ -127,8 +129,9 @@ def describe_production(reading: Session, production: Productions, case: str) ->
     kept = {step.name: step.reason for step in steps} | {None: production.reason}
     reasons = name_documents(reading, production.case_id, kept)
     folder = build_volume_folder(production.id, production.volume)
+    names = read_user_names(reading, production.tenant_id, [production.user_id])
     return schemas.Production(
-        **_build_common_fields(production),
+        **_build_common_fields(production, names),
         case=case,
         prefix=production.prefix,
         digits=production.digits,
@@ -166,7 +169,7 @@ def _select_productions(caller: Caller) -> Select[Productions, str]:
     return statement.where(Productions.tenant_id == caller.tenant_id, *build_wall(caller))
 
 
-def _build_common_fields(production: Productions) -> dict[str, Any]:
+def _build_common_fields(production: Productions, names: Mapping[str, str]) -> dict[str, Any]:
     bates_format = BatesFormat(production.prefix, production.digits)
     first, last = production.first_number, production.last_number
     return {
@@ -177,12 +180,13 @@ def _build_common_fields(production: Productions) -> dict[str, Any]:
         "first_bates": bates_format.format_number(first) if first else None,
         "last_bates": bates_format.format_number(last) if last else None,
         "created_by": production.user_id,
+        "created_by_name": names.get(production.user_id),
         "created_at": production.created_at,
     }
 
 
-def _describe_summary(production: Productions, case: str) -> schemas.ProductionSummary:
-    return schemas.ProductionSummary(**_build_common_fields(production), case=case)
+def _describe_summary(production: Productions, case: str, names: Mapping[str, str]) -> schemas.ProductionSummary:
+    return schemas.ProductionSummary(**_build_common_fields(production, names), case=case)
 
 
 def _describe_step(step: ProductionSteps, reason: str | None) -> schemas.ProductionStep:

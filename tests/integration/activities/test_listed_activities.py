@@ -11,6 +11,7 @@ from core.contracts.queries import ActivityQuery
 from shell.activities import queries
 from shell.activity_log import Act, ActKind, record_act, record_own_act
 from shell.db.session import session
+from shell.utils.user_names import store_user_name
 from tests.support.api.client import TOKENS, Client, gateway
 from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import get_or_create_case
@@ -52,12 +53,16 @@ def rows_of(client: Client, query: str = "") -> list[int]:
 
 
 def test_a_tenant_sees_its_own_newest_first(cases: dict[str, int]) -> None:
+    store_user_name(Caller("acme", "ada", user_name="Ada Lovelace"))
     assert rows_of(ADA) == [5, 3, 2, 1, 0]
+    names = [each["userName"] for each in ADA.get("/activities").json["items"]]
+    assert names == ["Ada Lovelace", "Ada Lovelace", None, None, "Ada Lovelace"]
     assert rows_of(Client("other", "eve")) == [4]
     newest, *_, oldest = ADA.get("/activities").json["items"]
     assert {name: newest[name] for name in newest if name != "id"} == {
         "at": "2026-11-21T10:00:05Z",
         "userId": "ada",
+        "userName": "Ada Lovelace",
         "action": "import.run",
         "objectType": "import",
         "objectId": 8,

@@ -9,10 +9,14 @@ from urllib.parse import quote
 import pytest
 import urllib3
 
-from core.errors import UploadRefusedError
+from core.contracts.queries import PreviewQuery
+from core.errors import FileRefusedError, UploadRefusedError
 from core.imports.uploads import parse_upload
+from shell.imports.previews import preview_import
+from tests.integration.imports.import_requests import CALLER
 from tests.support.api.client import Client
 from tests.support.application.driver import World
+from tests.support.volumes.paired_imports import DAT_PATH, OPT_PATH, announce
 
 ADA, EVE = Client("acme", "ada"), Client("other", "eve")
 CSV = b"Control Number,Title\r\nA-1,one\r\nA-2,two\r\n"
@@ -94,3 +98,24 @@ def test_no_import_reads_a_preview(world: World) -> None:
     stored = {"key": key, "size": 10, "eTag": "e"}
     with pytest.raises(UploadRefusedError):
         parse_upload({"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": "b"}, "object": stored}})
+
+
+def test_an_image_load_file_is_previewed_as_one_before_its_upload(world: World) -> None:
+    found = preview(b"A-1,V1,IMAGES\\1.tif,Y,,,1\r\nA-2,V1,IMAGES\\2.tif,Y,,,1\r\n").json
+    assert (found["images"]["kind"], found["images"]["documents"], found["images"]["missing"]) == ("opt", 2, None)
+    assert [each["cells"][0] for each in found["rows"]] == ["A-1", "A-2"]
+    assert preview(CSV).json["images"] is None
+
+
+def test_the_preview_of_images_of_a_volume_has_the_files_that_are_missing(world: World) -> None:
+    lines = b"A1,V,1.tif,Y,,,\r\nA2,V,2.tif,Y,,,\r\n"
+    _, images = announce(world, {DAT_PATH: b"BEGDOC\r\nA1\r\n", OPT_PATH: lines, "DATA/1.tif": b"II*\0"})
+    found = preview_import(CALLER, images, PreviewQuery()).images
+    assert found is not None
+    assert found.missing is not None
+    assert (found.kind, found.paths_compared, [each.path for each in found.missing]) == ("opt", 2, ["2.tif"])
+    world.query("UPDATE imports SET object_key = REPLACE(object_key, :opt, :dat), version_id = (SELECT version_id FROM "
+                "volume_files WHERE path = :dat), etag = (SELECT etag FROM volume_files WHERE path = :dat) "
+                "WHERE id = :id", opt=OPT_PATH, dat=DAT_PATH, id=images)  # fmt: skip
+    with pytest.raises(FileRefusedError, match="not an image load file"):
+        preview_import(CALLER, images, PreviewQuery())

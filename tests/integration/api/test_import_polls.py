@@ -40,7 +40,7 @@ def test_the_progress_is_the_state_of_the_list_in_few_bytes_and_statements(world
     assert (listed["chunks"], listed["chunksDone"], listed["chunksFailed"]) == (1, 1, 0)
     assert listed["bytesRead"] == listed["size"] == len(ROWS)
     assert len(json.dumps(progress.json)) < 2_000
-    assert statements(world, lambda: poll(f"/imports/{import_id}/progress")) <= 6
+    assert statements(world, lambda: poll(f"/imports/{import_id}/progress")) <= 4
 
 
 def test_several_imports_are_polled_by_one_request(world: World) -> None:

@@ -7,11 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from core.contracts.imports.states import ImportState
+from shell.db.session import session
 from shell.imports import upload_expiry
 from shell.imports.upload_expiry import expire_uploads
 from tests.integration.imports.held_imports import RIGHT, change, check, held, run
 from tests.integration.imports.import_requests import events, finish, retry, state
 from tests.support.application.driver import World, request_messages
+from tests.support.volumes import paired_imports
+from tests.support.volumes.paired_imports import DAT_PATH, OPT_PATH
 
 
 def test_held_imports_expire_by_their_own_clock_and_can_be_held_again(world: World) -> None:
@@ -39,3 +42,25 @@ def test_expiry_leaves_what_was_started_meanwhile(world: World, step: Callable[[
     assert (overdue, upload_expiry._expire(upload_expiry._HELD, overdue)) == ([import_id], 0)
     finish(world)
     assert state(import_id).status in ("checked", "completed_with_rejections")
+
+
+HOLD_IMAGES = "UPDATE imports SET status = 'uploaded', wanted = 'hold' WHERE id = :id"
+AGE = "UPDATE imports SET {column} = NOW(6) - INTERVAL 31 DAY WHERE id = :id"
+
+
+def test_images_expire_that_are_held_after_their_data_file_was_imported(world: World) -> None:
+    """They share the clock of the data file until it has been imported for as long."""
+    rows, images = paired_imports.announce(world, {DAT_PATH: b"BEGDOC\r\nA1\r\n", OPT_PATH: b"A1,V,1.tif,Y,,,\r\n"})
+    world.query(HOLD_IMAGES, id=images)
+    world.query(AGE.format(column="started_at"), id=images)
+    assert expire_uploads(10) == 0
+    paired_imports.finish(world, rows)
+    assert (expire_uploads(10), state(images).status) == (0, "uploaded")
+    world.query(AGE.format(column="finished_at"), id=rows)
+    overdue = upload_expiry._find_overdue(upload_expiry._HELD, 10)
+    with session() as transaction:
+        upload_expiry._lock_before(transaction, overdue)
+        free = [row[0] for row in world.query("SELECT id FROM imports ORDER BY id FOR UPDATE SKIP LOCKED")]
+    assert (overdue, free) == ([images], [images]), "the data file is locked first"
+    assert (expire_uploads(10), expire_uploads(10), state(images).failure_code) == (1, 0, "HELD_TOO_LONG")
+    assert retry(images).status == "uploaded"

@@ -248,6 +248,26 @@ def test_a_chunk_that_an_earlier_version_wrote_is_counted_at_the_end(world: Worl
     check(world, pending.id)
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.parametrize("status", ["cancelled", "failed"])
+def test_an_import_that_stopped_has_right_sums_with_a_chunk_of_an_earlier_version(
+    world: World, chunk_rows: Chunks, status: str, is_late: bool
+) -> None:
+    """`is_late`: all chunks are counted, but a completion of the earlier version has changed something."""
+    chunk_rows(1)
+    pending = announce()
+    assert start(put(pending, SIX))
+    for message in world.chunk_messages()[:4]:
+        assert world.import_chunk(message)
+    world.query("DELETE FROM import_codes WHERE chunk_no = :chunk", chunk=-1 if is_late else 3)
+    if is_late:
+        world.query("UPDATE imports SET chunks_left = 0")
+        world.query("UPDATE import_rejections SET code = 'DUPLICATE_ID'")
+    world.query("UPDATE imports SET status = :status", status=status)
+    assert shown(pending.id) == {key: tuple(each) for key, each in add_up(world, pending.id).items()}
+    assert [key[1] for key in shown(pending.id)] == ["DUPLICATE_ID" if is_late else "MISSING_ID"]
+
+
 def test_a_difference_of_one_is_found(world: World) -> None:
     """Else the tests above could not fail."""
     import_id = world.run(SIX)

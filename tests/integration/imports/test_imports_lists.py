@@ -109,9 +109,9 @@ def test_a_list_takes_the_same_few_statements_however_long_it_is(world: World, c
     for _ in range(3):
         assert start(put(announce(), THREE))
     many = statements(world, lambda: list_imports(CALLER, ImportQuery()))
-    assert one == many <= 6
+    assert one == many <= 4
     import_id = announce().id
-    assert statements(world, lambda: get_import(CALLER, import_id)) <= 10
+    assert statements(world, lambda: get_import(CALLER, import_id)) <= 7
     assert statements(world, lambda: list_rejections(CALLER, import_id, 10, None)) <= 6
 
 

@@ -146,8 +146,13 @@ def test_a_part_that_is_repeated_does_not_lower_the_number_and_a_cancelled_one_h
 
 
 def test_a_production_and_its_summary_name_who_requested_it(world: World, production: int) -> None:
-    assert ME.get(f"/productions/{production}").json["createdBy"] == CALLER.user_id
-    assert [each["createdBy"] for each in ME.get("/productions").json["items"]] == [CALLER.user_id]
+    world.query(
+        "INSERT INTO users (tenant_id, user_id, name, seen_at) VALUES (:tenant, :user, 'Ada Lovelace', NOW(6))",
+        tenant=CALLER.tenant_id,
+        user=CALLER.user_id,
+    )
+    found = [ME.get(f"/productions/{production}").json, *ME.get("/productions").json["items"]]
+    assert [(each["createdBy"], each["createdByName"]) for each in found] == [(CALLER.user_id, "Ada Lovelace")] * 2
 
 
 def test_prefixes_have_their_next_number_and_the_ranges_that_are_void(world: World) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
-from core.contracts.common import MAX_ID, NextCursor, RequestModel, ResponseModel, UtcTimestamp
+from core.contracts.common import MAX_ID, NextCursor, RequestModel, ResponseModel, UserName, UtcTimestamp
 from core.imports.corrections import MAX_BYTES, MAX_ROWS
 from core.load_file.options import MAX_COLUMNS
 from core.statuses import ImportStatus
@@ -109,6 +109,7 @@ class RejectedCells(ResponseModel):
         description="The import that has the row, corrected, or that is importing it; null if the row is open."
     )
     discarded_by: str | None = Field(description="The user who discarded the row; null unless it is discarded.")
+    discarded_by_name: UserName
     discarded_at: UtcTimestamp | None
 
 

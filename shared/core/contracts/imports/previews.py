@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from core.codes import WarningCode
@@ -87,6 +89,33 @@ class PreviewWarning(ResponseModel):
     message: str
 
 
+class PreviewMissingImage(ResponseModel):
+    """A path for which the volume has no file."""
+
+    line: int
+    path: str
+
+
+class PreviewImages(ResponseModel):
+    """What an image load file is. Its lines are the `rows` of the preview; `columns` names their cells."""
+
+    kind: Literal["opt", "lfp"]
+    why: str
+    columns: list[str]
+    documents: int | None = Field(
+        description="The documents that begin in the bytes that were read; null if commands of an LFP decide which "
+        "pages begin one."
+    )
+    pages: int = Field(description="The lines of pages in the bytes that were read.")
+    paths_compared: int | None = Field(
+        description="The paths that were compared with the listing of the volume, at most the first 1,000; null for a "
+        "file that is not imported from a volume."
+    )
+    missing: list[PreviewMissingImage] | None = Field(
+        description="The first 20 of these paths for which the volume has no file; null if none was compared."
+    )
+
+
 class ImportPreview(ResponseModel):
     """How an import would read the file, from its first bytes."""
 
@@ -108,6 +137,7 @@ class ImportPreview(ResponseModel):
     warnings: list[PreviewWarning] = Field(
         description="What an import of the counted rows alone would warn of the columns as a whole."
     )
+    images: PreviewImages | None = Field(description="Of an image load file (OPT or LFP); null for a file of rows.")
     suggested_profiles: list[ProfileUse] = Field(
         description="The profiles for files with this delimiter and header, newest first."
     )

@@ -12,6 +12,7 @@ from core.contracts.common import (
     PrevCursor,
     RequestModel,
     ResponseModel,
+    UserName,
 )
 from core.exhibit_history import Kind
 from core.statuses import UndoStatus
@@ -88,6 +89,7 @@ class KeptItem(ResponseModel):
     kind: Kind | None = Field(description="What `name` is; null if the whole document was kept.")
     name: str | None = Field(description="The field, property, custodian or tag.")
     by_user: str | None = Field(description="The user whose change is the reason.")
+    by_user_name: UserName
     by_import: int | None = Field(description="The import whose change is the reason.")
     by_production: int | None = Field(description="The production that has the document.")
     by_document: str | None = Field(description="The control number of an attachment that stays.")

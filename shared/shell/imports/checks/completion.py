@@ -177,7 +177,8 @@ def _finish(end: EndOfCheck, found: EndFindings, paths: PathTally | None) -> boo
             Act(ActKind.IMPORT_CHECKED, import_record.id, import_record.case_id, counts),
         )
         release_dependents(transaction, import_record.id)
-        reopen_images(transaction, import_record.id, end.generation)
+        if import_record.volume_id is not None:
+            reopen_images(transaction, import_record.id, end.generation)
     return True
 
 

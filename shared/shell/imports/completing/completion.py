@@ -173,7 +173,8 @@ def _finish(import_record: Imports, generation: int, found: _Found) -> bool:
         record_own_act(transaction, import_record.tenant_id, act)
         create_images(transaction, import_record)
         release_dependents(transaction, import_record.id)
-        reopen_images(transaction, import_record.id, generation)
+        if import_record.volume_id is not None:
+            reopen_images(transaction, import_record.id, generation)
     return True
 
 

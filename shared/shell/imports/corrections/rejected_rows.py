@@ -1,6 +1,6 @@
 """List the rejected rows of an import as cells, with their errors and what happened to them since.
 
-Guaranteed: a page is made from two statements and at most MAX_READS ranged reads of the file, and has about 2 MB at
+Guaranteed: a page is made from three statements and at most MAX_READS ranged reads of the file, and has about 2 MB at
 most; the next one begins after its last line. A row that cannot be read as cells, or that is too long for a page, has
 none: its error file has it.
 """
@@ -30,9 +30,9 @@ from core.pagination import decode_cursor, encode_cursor
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
 from shell.imports.state.access import require_import
-from shell.imports.state.claims import DISCARDED
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.utils.user_names import read_user_names
 
 MAX_PAGE_BYTES, MAX_READS = 1_800_000, 16
 # Rows between which there is less are read together, up to the size of a window.
@@ -48,7 +48,7 @@ _WITH_CODE = (
 # The claims of an import that does not run are open; the other columns tell of one that is taken.
 _ROWS = (
     "SELECT rejection.line_no, rejection.byte_start, rejection.byte_len, rejection.original_line, rejection.row_count, "
-    "claim.user_id, "
+    "IF(claim.status = 'discarded', claim.user_id, NULL) AS discarded_by, "
     "claim.created_at, claim.status, IF(claim.status = 'accepted' OR correcting.status = 'running', "
     "claim.correcting_import_id, NULL) AS correcting_id "
     "FROM import_rejections AS rejection LEFT JOIN import_corrections AS claim "
@@ -74,14 +74,14 @@ def list_rejected_rows(
     FileRefusedError (SOURCE_GONE) if the file was deleted.
     """
     line = 0 if after is None else decode_cursor(after, (int,))[0]
-    original, rows, errors = _load(caller, import_id, code, is_open, limit + 1, line)
+    original, rows, errors, users = _load(caller, import_id, code, is_open, limit + 1, line)
     layout = Layout.from_json(original.layout) if original.layout else None
     if layout is None:
         return RejectedRowPage(columns=None, items=[], next=None)
     items: list[RejectedCells] = []
     size = 0
     for row, record in _read_rows(original, layout, rows[:limit]):
-        item = _build_item(row, record, errors[row.line_no], layout)
+        item = _build_item(row, record, errors[row.line_no], layout, users)
         size += len(item.model_dump_json())
         if items and size > MAX_PAGE_BYTES:
             break
@@ -95,7 +95,7 @@ def list_rejected_rows(
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _load(
     caller: Caller, import_id: int, code: str | None, is_open: str | None, most: int, after: int
-) -> tuple[Imports, Sequence[Any], Mapping[int, list[Any]]]:
+) -> tuple[Imports, Sequence[Any], Mapping[int, list[Any]], Mapping[str, str]]:
     filters = " ".join((_OPEN[is_open] if is_open else "", _WITH_CODE if code else ""))
     place = {"import_id": import_id, "after": after, "most": most, **({"code": code} if code else {})}
     with session() as reading:
@@ -105,7 +105,8 @@ def _load(
         errors: dict[int, list[Any]] = {}
         for error in reading.execute(_ERRORS, {"import_id": import_id, "lines": lines}):
             errors.setdefault(error.line_no, []).append(error)
-        return reading.get_one(Imports, import_id), rows, errors
+        users = read_user_names(reading, caller.tenant_id, [row.discarded_by for row in rows])
+        return reading.get_one(Imports, import_id), rows, errors, users
 
 
 def _read_rows(original: Imports, layout: Layout, rows: Sequence[Any]) -> Iterator[tuple[Any, RejectedRecord]]:
@@ -139,8 +140,10 @@ def _count_needed(row: Any) -> int:
     return int(row.byte_len if row.byte_len <= MAX_CELL_BYTES else MAX_RAW_BYTES)
 
 
-def _build_item(row: Any, record: RejectedRecord, errors: Sequence[Any], layout: Layout) -> RejectedCells:
-    is_discarded, is_chunk = row.status == DISCARDED, errors[0].code == Rejection.CHUNK_FAILED
+def _build_item(
+    row: Any, record: RejectedRecord, errors: Sequence[Any], layout: Layout, users: Mapping[str, str]
+) -> RejectedCells:
+    is_chunk = errors[0].code == Rejection.CHUNK_FAILED
     cells = None if is_chunk or record.cells is None else [replace_surrogates(cell) for cell in record.cells]
     return RejectedCells(
         line=row.line_no,
@@ -151,8 +154,9 @@ def _build_item(row: Any, record: RejectedRecord, errors: Sequence[Any], layout:
         raw_is_truncated=record.is_truncated,
         errors=[_build_error(error, record, layout) for error in errors],
         corrected_by=row.correcting_id,
-        discarded_by=row.user_id if is_discarded else None,
-        discarded_at=row.created_at.replace(tzinfo=UTC) if is_discarded else None,
+        discarded_by=row.discarded_by,
+        discarded_by_name=users.get(row.discarded_by),
+        discarded_at=row.created_at.replace(tzinfo=UTC) if row.discarded_by is not None else None,
     )
 
 

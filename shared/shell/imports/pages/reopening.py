@@ -2,8 +2,9 @@
 
 Guaranteed: in the transaction that ends the data file's import again, the imports of images that were compared with it
 before are completed again (`shell.imports.state.recompletion`). Rows of imports are locked in the order of
-`shell.imports.state.dependents`: the import, then those that were compared with it, which come after it or are error
-files of its volume.
+`shell.imports.state.dependents`: the import, then those that can have been compared with it: images that come after it,
+and images of its volume that come after none, such as error files. Images of another data file of the volume are left
+alone: their rows are locked only after that of their data file.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from shell.imports.state.compared_imports import read_sources
 from shell.imports.state.recompletion import reopen
 
 _OF_VOLUME = text(
-    "SELECT i.id FROM imports AS data STRAIGHT_JOIN imports AS i ON i.volume_id = data.volume_id "
+    "SELECT i.id, i.after_import_id FROM imports AS data STRAIGHT_JOIN imports AS i ON i.volume_id = data.volume_id "
     "AND i.tenant_id = data.tenant_id AND i.case_id = data.case_id "
     "WHERE data.id = :import_id AND data.kind = 'rows' AND i.kind = 'images' ORDER BY i.id"
 )
@@ -43,11 +44,21 @@ def reopen_images(transaction: Session, import_id: int, generation: int) -> None
 
 
 def _find_stale(transaction: Session, import_id: int, generation: int) -> Sequence[Any]:
-    """Lock the imports of images of the volume that have ended; return those that were compared with this import."""
-    ids = transaction.scalars(_OF_VOLUME, {"import_id": import_id}).all()
+    """Lock the ended imports of images that can be compared with this import; return those that were."""
+    ids = _list_compared(transaction.execute(_OF_VOLUME, {"import_id": import_id}).all(), import_id)
     found = transaction.execute(_COMPLETED, {"ids": ids}).all() if ids else []
     return [
         row
         for row in found
         if any(each.import_id == import_id and each.generation <= generation for each in read_sources(row.compared))
     ]
+
+
+def _list_compared(images: Sequence[Any], import_id: int) -> list[int]:
+    """Return the ids of the images that come after no import or, also by way of other images, after this one."""
+    compared: list[int] = []
+    for row in images:
+        # An import comes after one with a lower id.
+        if row.after_import_id in (None, import_id, *compared):
+            compared.append(row.id)
+    return compared

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from core.codes import FileFailure, WarningCode
 from core.errors import FileRefusedError
 from core.image_load_file.boundaries import BOUNDARY_COMMANDS
-from core.image_load_file.detection import SAMPLE_BYTES, Detection, detect_image_file
+from core.image_load_file.detection import LONGEST_MARK_BYTES, SAMPLE_BYTES, Detection, detect_with_options
 from core.image_load_file.image_layout import build_image_layout
 from core.image_load_file.limits import LIMITS
 from core.image_load_file.page_lines import ImageFileKind
@@ -39,7 +39,6 @@ from shell.utils.key_validation import is_storable
 # The hash of a chunk that is rejected by its range.
 NOT_READ = bytes(32)
 KEYS_PER_STATEMENT = 1_000
-LONGEST_MARK_BYTES = 4
 _KEY_COLUMNS = {
     OverlayKey.CONTROL_NUMBER: Exhibits.control_number,
     OverlayKey.BATES_BEGIN: Exhibits.bates_begin,
@@ -78,8 +77,7 @@ def split_images(import_record: Imports, source: ObjectVersion, options: ImportO
         is_named_so = found.has_pages and import_record.file_name.lower().endswith(".opt")
         if import_record.kind != ImportKind.IMAGES and not is_named_so:
             return None
-        message = f"The file is not an image load file (OPT or LFP). {found.reason}"
-        raise FileRefusedError(FileFailure.UNSUPPORTED_FORMAT, message)
+        raise build_not_images(found)
     refuse_large_file(import_record.size)
     split = _read_documents(import_record.size, source, found.kind, found)
     try:
@@ -92,13 +90,17 @@ def split_images(import_record: Imports, source: ObjectVersion, options: ImportO
     return split
 
 
+def build_not_images(found: Detection) -> FileRefusedError:
+    """Return the error of a file that has to be an image load file and is not one."""
+    message = f"The file is not an image load file (OPT or LFP). {found.reason}"
+    return FileRefusedError(FileFailure.UNSUPPORTED_FORMAT, message)
+
+
 def _detect(import_record: Imports, source: ObjectVersion, options: ImportOptions) -> Detection:
     head = source.read(0, min(import_record.size, SAMPLE_BYTES + LONGEST_MARK_BYTES))
-    whole = len(head) == import_record.size
-    found = detect_image_file(head, whole=whole, encoding=options.encoding)
-    # The options of a volume are also those of its DAT, which can have another encoding.
     in_volume = import_record.volume_id is not None
-    return detect_image_file(head, whole=whole) if found.kind is None and in_volume else found
+    whole = len(head) == import_record.size
+    return detect_with_options(head, whole=whole, encoding=options.encoding, in_volume=in_volume)
 
 
 def _read_documents(size: int, source: ObjectVersion, kind: ImageFileKind, found: Detection) -> ImageSplit:

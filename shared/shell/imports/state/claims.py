@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sqlalchemy import TextClause, bindparam, text
@@ -43,13 +44,11 @@ _ACCEPTED = text(
     "AND status = 'accepted' ORDER BY correcting_line"
 )
 _REOPEN = text(f"UPDATE {_LINES} {_JOIN} SET claim.status = 'pending'")  # noqa: S608
-_CLOSED = text(
-    "SELECT import_id, COUNT(*) AS closed FROM import_corrections WHERE import_id IN :ids "
-    "AND status IN ('accepted', 'discarded') GROUP BY import_id"
-).bindparams(bindparam("ids", expanding=True))
-_BY = text(
-    "SELECT corrects_import_id AS import_id, id FROM imports WHERE corrects_import_id IN :ids "
-    "AND phase = 'import' AND status <> 'awaiting_upload' ORDER BY id DESC"
+_CORRECTIONS = text(
+    "SELECT import_id, NULL AS correcting, COUNT(*) AS closed FROM import_corrections WHERE import_id IN :ids "
+    "AND status IN ('accepted', 'discarded') GROUP BY import_id "
+    "UNION ALL SELECT corrects_import_id, id, 0 FROM imports WHERE corrects_import_id IN :ids "
+    "AND phase = 'import' AND status <> 'awaiting_upload' ORDER BY correcting DESC"
 ).bindparams(bindparam("ids", expanding=True))
 # An uploaded file has no claims before its chunks take them.
 _LOST = text(
@@ -157,17 +156,21 @@ def reopen_lines(
     transaction.execute(_REOPEN, corrected)
 
 
-def count_closed(reading: Session, import_ids: Sequence[int]) -> dict[int, int]:
-    """Return how many rejected rows of each of the imports are corrected or discarded."""
-    rows = reading.execute(_CLOSED, {"ids": list(import_ids)}) if import_ids else ()
-    return {row.import_id: row.closed for row in rows}
+@dataclass
+class Corrections:
+    """How many rejected rows of an import are corrected or discarded; the imports that correct rows, newest first."""
+
+    closed: int = 0
+    by: list[int] = field(default_factory=list)
 
 
-def list_correcting(reading: Session, import_ids: Sequence[int]) -> Mapping[int, list[int]]:
-    """Return the imports that correct rows of each of the imports, newest first."""
-    found: dict[int, list[int]] = {}
-    for row in reading.execute(_BY, {"ids": list(import_ids)}) if import_ids else ():
-        found.setdefault(row.import_id, []).append(row.id)
+def read_corrections(reading: Session, import_ids: Sequence[int]) -> Mapping[int, Corrections]:
+    """Return the corrections of each of the imports, in one statement."""
+    found = {each: Corrections() for each in import_ids}
+    for row in reading.execute(_CORRECTIONS, {"ids": list(import_ids)}) if import_ids else ():
+        found[row.import_id].closed += row.closed
+        if row.correcting is not None:
+            found[row.import_id].by.append(row.correcting)
     return found
 
 

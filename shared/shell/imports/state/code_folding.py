@@ -12,17 +12,15 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from shell.db.session import session
-from shell.imports.state.codes import FOLDED, count_chunks, count_file
+from shell.imports.state.codes import FOLDED, IS_MISSING, count_chunks, count_file
 from shell.imports.state.completion_lock import lock_completing
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 ROWS_PER_WINDOW = 5_000
 CHUNKS_PER_WINDOW = 500
 _MISSING = text(
-    "SELECT chunk.chunk_no FROM import_chunks AS chunk WHERE chunk.import_id = :import_id AND chunk.chunk_no > :after "
-    "AND chunk.rejected + chunk.warnings > 0 AND NOT EXISTS (SELECT 1 FROM import_codes AS counted "
-    "WHERE counted.import_id = chunk.import_id AND counted.chunk_no = chunk.chunk_no) "
-    "ORDER BY chunk.chunk_no LIMIT :most"
+    "SELECT chunk.chunk_no FROM import_chunks AS chunk WHERE chunk.import_id = :import_id AND chunk.chunk_no > :after "  # noqa: S608
+    f"AND {IS_MISSING} ORDER BY chunk.chunk_no LIMIT :most"
 )
 _MARK = text("SELECT codes_generation, codes_folded FROM imports WHERE id = :import_id")
 _ADOPT = text("UPDATE imports SET codes_generation = -generation, codes_folded = 0 WHERE id = :import_id")
@@ -52,23 +50,29 @@ def fold_codes(import_id: int, generation: int) -> None:
     """
     after: int | None = 0
     while after is not None:
-        after = _count_missing(import_id, generation, after)
-    while _fold_window(import_id, generation):
-        pass
+        after, is_large = _count_missing(import_id, generation, after)
+    while is_large:
+        is_large = _fold_window(import_id, generation)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _count_missing(import_id: int, generation: int, after: int) -> int | None:
-    """Count the next chunks after this one that an earlier version wrote; return the last of them, None at the end."""
+def _count_missing(import_id: int, generation: int, after: int) -> tuple[int | None, bool]:
+    """Count the next chunks after this one that an earlier version wrote; return the last of them, None at the end.
+
+    Return, too, whether there is a window to fold, at the end.
+    """
     with session() as transaction:
         lock_completing(transaction, import_id, generation)
         place = {"import_id": import_id}
         chunks = transaction.scalars(_MISSING, {**place, "after": after, "most": CHUNKS_PER_WINDOW}).all()
         count_chunks(transaction, import_id, chunks)
-        if not chunks and abs(transaction.execute(_MARK, place).one().codes_generation) != generation:
+        if chunks:
+            return int(chunks[-1]), False
+        mark = transaction.execute(_MARK, place).one()
+        if abs(mark.codes_generation) != generation:
             count_file(transaction, import_id)
             transaction.execute(_ADOPT, place)
-    return int(chunks[-1]) if chunks else None
+        return None, bool(mark.codes_folded) or _find_end(transaction, import_id, 0) is not None
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

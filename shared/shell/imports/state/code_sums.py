@@ -14,12 +14,15 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.statuses import CodeKind
-from shell.imports.state.codes import FOLDED, TABLES, build_sums
+from shell.imports.state.codes import FOLDED, IS_MISSING, TABLES, build_sums
 
-# The completion counts what it writes; until then an import that an earlier version began has no counts.
+# The completion counts what it writes; until then an import that an earlier version began has no counts. Where there
+# was no completion, or a part of one, a chunk or what a completion writes may be that of an earlier version.
 _IS_COUNTED = text(
-    "SELECT codes_generation = generation OR codes_generation = -generation AND status NOT IN ('completed', "
-    "'completed_with_rejections', 'undoing', 'undone', 'undone_with_conflicts', 'undo_failed') AS is_counted "
+    "SELECT codes_generation = generation OR codes_generation = -generation AND status NOT IN ('completed', "  # noqa: S608
+    "'completed_with_rejections', 'undoing', 'undone', 'undone_with_conflicts', 'undo_failed') "
+    "AND (status NOT IN ('cancelled', 'failed') OR chunks_left > 0 AND NOT EXISTS "
+    f"(SELECT 1 FROM import_chunks AS chunk WHERE chunk.import_id = imports.id AND {IS_MISSING})) AS is_counted "
     "FROM imports WHERE id = :import_id"
 )
 _SUMS = text(

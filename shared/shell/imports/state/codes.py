@@ -1,8 +1,8 @@
 """Count the rejections and warnings of an import by code and column, in the transaction that writes them.
 
 Guaranteed: the counts are sums over the rows of `import_rejections` and `import_warnings` as the transaction leaves
-them, because each function counts these rows after the change. A chunk inserts rows of its own, in one statement for
-each kind that it has; no two chunks write the same row. Everything else counts again, in place of what was counted
+them, because each function counts these rows after the change. A chunk inserts rows of its own, in one statement; no
+two chunks write the same row. Everything else counts again, in place of what was counted
 before, under the lock on the import's row, while no chunk of the import is worked on.
 What the completion writes about single lines is counted in blocks of LINES_PER_BLOCK lines, whose numbers are negative.
 """
@@ -24,6 +24,11 @@ CHUNKS_PER_STATEMENT = 500
 _LAST_BLOCK = 2_000_000_000
 # Assign it before the generation is raised: what was counted stays, unless an earlier version wrote some of it.
 CARRY_CODES = "codes_generation = IF(ABS(codes_generation) = generation, -generation - 1, 0), codes_folded = 0"
+# Of a row `chunk`: whether an earlier version wrote it, which does not count.
+IS_MISSING = (
+    "chunk.rejected + chunk.warnings > 0 AND NOT EXISTS (SELECT 1 FROM import_codes AS counted "
+    "WHERE counted.import_id = chunk.import_id AND counted.chunk_no = chunk.chunk_no)"
+)
 
 _COUNTED = "import_id, chunk_no, kind, code, column_name, errors, row_count, first_line, message"
 # By bytes: to the collation, "Date" and "DATE" are one column, and NULL has no place in a key.
@@ -52,16 +57,18 @@ def _build_count(kind: CodeKind, source: str, chunk: str) -> str:
     return f"INSERT INTO import_codes ({_COUNTED}) {build_sums(kind, source, chunk)}"
 
 
-_COUNT_CHUNK = {
-    kind: text(
-        _build_count(
-            kind,
-            f"{table} AS found FORCE INDEX (PRIMARY) WHERE found.import_id = :import_id "
-            "AND found.line_no BETWEEN :first_line AND :last_line AND found.chunk_no = :chunk_no",
-            "found.chunk_no",
-        )
+_OF_CHUNK = {
+    kind: build_sums(
+        kind,
+        f"{table} AS found FORCE INDEX (PRIMARY) WHERE found.import_id = :import_id "
+        "AND found.line_no BETWEEN :first_line AND :last_line AND found.chunk_no = :chunk_no",
+        "found.chunk_no",
     )
     for kind, table in TABLES.items()
+}
+_COUNT_CHUNK = {
+    kinds: text(f"INSERT INTO import_codes ({_COUNTED}) " + " UNION ALL ".join(map(_OF_CHUNK.__getitem__, kinds)))
+    for kinds in ((CodeKind.REJECTION,), (CodeKind.WARNING,), tuple(CodeKind))
 }
 _COUNT_FILE = text(
     _build_count(
@@ -117,11 +124,10 @@ def count_chunk(transaction: Session, chunk: ImportChunks, kinds: Collection[Cod
 
     The caller holds the lock on the chunk's row.
     """
-    place = {"import_id": chunk.import_id, "chunk_no": chunk.chunk_no}
-    for kind in CodeKind:
-        if kind in kinds:
-            lines = {"first_line": chunk.first_line, "last_line": chunk.last_line}
-            transaction.execute(_COUNT_CHUNK[kind], place | lines)
+    if kinds:
+        place = {"import_id": chunk.import_id, "chunk_no": chunk.chunk_no}
+        lines = {"first_line": chunk.first_line, "last_line": chunk.last_line}
+        transaction.execute(_COUNT_CHUNK[tuple(each for each in CodeKind if each in kinds)], place | lines)
 
 
 def list_kinds(rejections: Collection[object], warnings: Collection[object]) -> list[CodeKind]:

@@ -41,8 +41,8 @@ _AFTER = text(
     "WHERE after_import_id = :import_id ORDER BY id FOR UPDATE"
 )
 _UNBLOCK = text(
-    "UPDATE imports SET status = 'waiting' WHERE after_import_id = :import_id AND status = 'blocked' "  # noqa: S608
-    f"AND {_IS_WANTED}"
+    f"UPDATE imports SET started_at = IF({_IS_WANTED}, started_at, NOW(6)), "  # noqa: S608
+    f"status = IF({_IS_WANTED}, 'waiting', 'uploaded') WHERE after_import_id = :import_id AND status = 'blocked'"
 )
 # The chunks of a check that is run are there already.
 _START = text(
@@ -88,9 +88,11 @@ def release_dependents(transaction: Session, import_id: int) -> None:
 
     Raises QueueUnavailableError if the queue does not take a request; the caller must then roll back.
     """
-    transaction.execute(_UNBLOCK, {"import_id": import_id})
-    transaction.execute(_HOLD, {"import_id": import_id})
-    _go_on(transaction, import_id)
+    after = _lock_after(transaction, import_id)
+    if any(row.status == ImportStatus.BLOCKED for row in after):
+        transaction.execute(_UNBLOCK, {"import_id": import_id})
+        after = _lock_after(transaction, import_id)
+    _go_on(transaction, after)
     go_on_beside(transaction, import_id)
 
 
@@ -107,12 +109,16 @@ def go_on_beside(transaction: Session, import_id: int) -> None:
     """Start what comes next after the same import as this one, which the transaction ends; it holds both locks."""
     before = _find_before(transaction, import_id)
     if before is not None and lock_before(transaction, import_id) in _ENDED_WELL:
-        _go_on(transaction, before)
+        _go_on(transaction, _lock_after(transaction, before))
 
 
-def _go_on(transaction: Session, import_id: int) -> None:
-    """Start the first import that waits for this one, unless one is under way; complete them again if none is left."""
-    after = transaction.execute(_AFTER, {"import_id": import_id}).all()
+def _lock_after(transaction: Session, import_id: int) -> Sequence[Any]:
+    """Lock the imports that come after this one, whose lock the transaction holds; return their rows."""
+    return transaction.execute(_AFTER, {"import_id": import_id}).all()
+
+
+def _go_on(transaction: Session, after: Sequence[Any]) -> None:
+    """Start the first of the imports that waits, unless one is under way; complete them again if none is left."""
     if any(row.status in _BEGUN for row in after):
         return
     waiting = next((row for row in after if row.status in _HELD_BACK and row.is_wanted), None)

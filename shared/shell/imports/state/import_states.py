@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import bindparam, text
+from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
@@ -18,13 +18,13 @@ from core.load_mode import Mode
 from core.statuses import ACTIVE_STATUSES, ImportPhase
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
 from shell.imports.state.access import build_not_found
-from shell.imports.state.claims import count_closed, list_correcting
+from shell.imports.state.claims import Corrections, read_corrections
 from shell.imports.state.facts import FACTS, build_facts, describe_phase
-from shell.utils.user_names import read_user_names
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 COLUMNS = (
-    f"i.id, i.tenant_id, {FACTS}, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
+    f"i.id, i.tenant_id, {FACTS}, c.name AS case_name, i.case_id, i.file_name, i.user_id, u.name AS user_name, "
+    "i.profile_name, "
     "i.profile_version, i.size, i.sha256, i.corrects_import_id, "
     "i.failure_message, i.rows_seen, i.chunk_count, i.kind, i.volume_id, v.name AS volume_name, "
     # Layouts that earlier versions wrote have no mode.
@@ -40,11 +40,14 @@ SOURCE = (
     "FROM imports AS i JOIN cases AS c ON c.id = i.case_id "
     "LEFT JOIN import_checks AS k ON k.import_id = i.id AND i.status = 'checked' "
     "LEFT JOIN volumes AS v ON v.id = i.volume_id "
+    "LEFT JOIN users AS u ON u.tenant_id = i.tenant_id AND u.user_id = i.user_id "
     "LEFT JOIN import_splits AS s ON s.import_id = i.id AND s.state IS NOT NULL "
     f"WHERE i.tenant_id = :tenant_id AND {WALL}"
 )
-_ONE = text(f"SELECT {COLUMNS} {SOURCE} AND i.id = :import_id").bindparams(WALL_CASES)
-_LAYOUT = text("SELECT layout FROM imports WHERE id = :import_id")
+_ONE, _WITH_LAYOUT = (
+    text(f"SELECT {columns} {SOURCE} AND i.id = :import_id").bindparams(WALL_CASES)
+    for columns in (COLUMNS, f"{COLUMNS}, i.layout")
+)
 _CHUNKS = text(
     "SELECT k.import_id, SUM(k.status = 'failed') AS failed, SUM(k.status = 'done') AS done, "
     "SUM(IF(k.finished_at >= i.started_at, k.row_count, 0)) AS processed_since, "
@@ -56,42 +59,37 @@ _CHUNKS = text(
 
 def read_state(reading: Session, caller: Caller, import_id: int) -> ImportState:
     """Return the import's progress as the transaction sees it; raise NotFoundError if the tenant has no such import."""
-    place = {"tenant_id": caller.tenant_id, "import_id": import_id}
-    rows = reading.execute(_ONE, {**place, **wall_values(caller)}).all()
-    if not rows:
-        raise build_not_found()
-    return build_states(reading, rows)[0]
+    return _read_one(reading, caller, import_id, _ONE)[0]
 
 
 def read_import(reading: Session, caller: Caller, import_id: int) -> tuple[ImportState, str | None]:
     """Return the import's progress and its layout; raise as `read_state` does."""
-    state = read_state(reading, caller, import_id)
-    return state, reading.execute(_LAYOUT, {"import_id": import_id}).scalar_one()
+    state, row = _read_one(reading, caller, import_id, _WITH_LAYOUT)
+    return state, row.layout
+
+
+def _read_one(reading: Session, caller: Caller, import_id: int, statement: TextClause) -> tuple[ImportState, Any]:
+    place = {"tenant_id": caller.tenant_id, "import_id": import_id}
+    rows = reading.execute(statement, {**place, **wall_values(caller)}).all()
+    if not rows:
+        raise build_not_found()
+    return build_states(reading, rows)[0], rows[0]
 
 
 def build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
-    """Return the imports of a tenant with the sums of their chunks and corrections and the names of their users.
+    """Return the imports of a tenant with the sums of their chunks and corrections.
 
-    Takes one statement for each of these, for all imports.
+    Takes one statement for each of the two, for all imports.
     """
     ids = [row.id for row in rows]
     sums = {row.import_id: dict(row._mapping) for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
-    closed, correcting = count_closed(reading, ids), list_correcting(reading, ids)
-    names = read_user_names(reading, rows[0].tenant_id, [row.user_id for row in rows]) if rows else {}
+    corrections = read_corrections(reading, ids)
     # Chunks of a former split are left until the next one begins.
     counted = {row.id: sums.get(row.id, {}) if row.chunk_count else {} for row in rows}
-    corrections = {each: _Corrections(closed.get(each, 0), correcting.get(each, ())) for each in ids}
-    return [_build_state(row, counted[row.id], corrections[row.id], names.get(row.user_id)) for row in rows]
+    return [_build_state(row, counted[row.id], corrections[row.id]) for row in rows]
 
 
-class _Corrections(NamedTuple):
-    """How many rejected rows of an import are corrected or discarded, and the imports that correct its rows."""
-
-    closed: int
-    by: Sequence[int]
-
-
-def _build_state(row: Any, chunks: Mapping[str, Any], corrections: _Corrections, user_name: str | None) -> ImportState:
+def _build_state(row: Any, chunks: Mapping[str, Any], corrections: Corrections) -> ImportState:
     running = row.status in ACTIVE_STATUSES
     counted = chunks if running else dict(row._mapping)
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
@@ -114,7 +112,7 @@ def _build_state(row: Any, chunks: Mapping[str, Any], corrections: _Corrections,
         case_id=row.case_id,
         file_name=row.file_name,
         user_id=row.user_id,
-        user_name=user_name,
+        user_name=row.user_name,
         profile=row.profile_name and ProfileUse(name=row.profile_name, version=row.profile_version),
         size=row.size,
         bytes_read=row.bytes_read,

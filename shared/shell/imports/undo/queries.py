@@ -28,6 +28,7 @@ from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.utils.user_names import read_user_names
 
 MAX_LISTED_IMPORTS = 20
 _COUNTS = ("restored", "removed", "kept", "links_restored")
@@ -98,8 +99,9 @@ def list_kept(caller: Caller, import_id: int, query: ListQuery) -> KeptPage:
         undo = _require_undo(reading, caller, import_id)
         place = {"import_id": import_id, "undo_no": undo.undo_no, **window_values(window)}
         rows = reading.execute(text(f"{_PAGE} {write_window(window, 'line_no', 'seq')}"), place).all()
-    page = build_page(rows, window, lambda row: (row.line_no, row.seq))
-    return KeptPage(items=[_build_item(row) for row in page.items], next=page.next, prev=page.prev)
+        page = build_page(rows, window, lambda row: (row.line_no, row.seq))
+        users = read_user_names(reading, caller.tenant_id, [row.by_user for row in page.items])
+    return KeptPage(items=[_build_item(row, users) for row in page.items], next=page.next, prev=page.prev)
 
 
 def _require_undo(reading: Session, caller: Caller, import_id: int) -> ImportUndos:
@@ -159,7 +161,8 @@ def _in_utc(timestamp: datetime | None) -> datetime | None:
     return timestamp and timestamp.replace(tzinfo=UTC)
 
 
-def _build_item(row: Any) -> KeptItem:
+def _build_item(row: Any, users: Mapping[str, str]) -> KeptItem:
     names = ("exhibit_id", "control_number", "code", "kind", "name")
     authors = ("by_user", "by_import", "by_production", "by_document")
-    return KeptItem(line=row.line_no, **{name: getattr(row, name) for name in (*names, *authors)})
+    values = {name: getattr(row, name) for name in (*names, *authors)}
+    return KeptItem(line=row.line_no, by_user_name=users.get(row.by_user), **values)

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 import start_import
+from core.caller import Caller
+from shell.utils.user_names import store_user_name
 from tests.support.application.driver import World, call, complete_imports, request_messages
 from tests.support.imports.corrected_rows import (
     CLIENT,
@@ -44,6 +46,7 @@ def check_open(world: World, import_id: int, expected: int) -> None:
 
 def test_correct_reject_discard_undo(world: World) -> None:
     import_id = world.run(build_file())
+    store_user_name(Caller(CLIENT.tenant, "ann", user_name="Ann Grey"))
     check_open(world, import_id, 6)
     # Two are right, one is rejected again: it has no id yet.
     first = correct(world, import_id, {3: set_cell(0, "B-3"), 4: set_cell(0, "B-4"), 5: set_cell(1, "still none")})
@@ -61,6 +64,10 @@ def test_correct_reject_discard_undo(world: World) -> None:
     assert get_state(import_id)["correctedBy"] == [third, second, first]
     taken = {row["line"]: (row["correctedBy"], row["discardedBy"]) for row in list_rows(import_id)}
     none = (None, None)
+    assert {(row["discardedBy"], row["discardedByName"]) for row in list_rows(import_id)} == {
+        (None, None),
+        ("ann", "Ann Grey"),
+    }
     assert taken == {3: (third, None), 4: none, 5: (second, None), 6: (None, "ann"), 7: none, 8: none}
     assert [row["line"] for row in list_rows(import_id, open="false")] == [3, 5, 6]
     assert [row["line"] for row in list_rows(import_id, code="MISSING_ID", limit=2)] == [3, 4, 5, 6, 7, 8]

@@ -8,6 +8,7 @@ import start_import
 from core.errors import WrongStateError
 from shell.db.session import session
 from shell.imports.commands import retry_import
+from shell.imports.pages.reopening import reopen_images
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER
 from tests.integration.imports.volumes.test_page_reconciliation import (
@@ -19,7 +20,7 @@ from tests.integration.imports.volumes.test_page_reconciliation import (
     reconciled,
 )
 from tests.support.application.driver import World, call, complete_imports, request_messages
-from tests.support.volumes.paired_imports import DAT_PATH, OPT_PATH, announce
+from tests.support.volumes.paired_imports import DAT_PATH, OPT_PATH, announce, finish
 from tests.support.volumes.volume_imports import import_volume, put_volume, start_volume_import
 
 
@@ -97,3 +98,16 @@ def test_images_that_come_after_no_import_are_compared_again(world: World, chunk
     finish_images(world)
     assert found(world, images) == EXPECTED
     assert reconciled(images) == (True, 2, [(rows, 2)], 3)
+
+
+def test_the_end_of_a_data_file_locks_no_images_of_another_one(world: World, chunk_rows: Chunks) -> None:
+    """Their data file's row is locked first; the end of another data file of the volume does not lock that."""
+    rows, images = announce(world, {DAT_PATH: DATA, OPT_PATH: IMAGES})
+    finish(world, rows)
+    [(volume,)] = world.query("SELECT volume_id FROM imports WHERE id = :id", id=images)
+    other, beside = import_volume(world, volume, DAT_PATH), import_volume(world, volume, OPT_PATH)
+    for ended, locked in ((rows, [images, beside]), (other, [beside])):
+        with session() as transaction:
+            reopen_images(transaction, ended, 0)
+            free = [row[0] for row in world.query("SELECT id FROM imports ORDER BY id FOR UPDATE SKIP LOCKED")]
+        assert [each for each in (rows, images, other, beside) if each not in free] == locked
