@@ -33,7 +33,7 @@ MINTING = {
 }
 
 
-# How often the chunk of a correction is read before it is given up: by a queue, and once more.
+# How often the rows of a correction cannot be read, of each copy of a message.
 ATTEMPTS = 11
 
 
@@ -215,7 +215,7 @@ def _at_steps(draw: random.Random, *, fails: int) -> Iterator[PointFault]:
     """Draw workers that are late between what they read and the lines that they take, or the options that they change.
 
     Others die beside the COMMIT that accepts corrected rows, or with the lines that they take, or the answer is lost.
-    In some seeds the rows of a correction cannot be read for so long that its chunk fails.
+    In some seeds the rows of a correction cannot be read for a while.
     """
     api = "ImportChecksApiFunction"
     yield PointFault(api, "take", False, draw.randint(1, 2), Action.STOP, 1.5)
