@@ -48,7 +48,9 @@ class Corrector:
         """Send the file in a folder of a volume; its paths begin at the root of that."""
         client, contents = self._client, {LOAD_FILE: self._plan.data}
         contents |= {path.replace("\\", "/"): path.encode() for path in sorted(self._plan.files)}
-        path = f"/volumes/{client.change('POST', '/volumes', {'case': self._plan.case, 'name': 'VOL001'}).body['id']}"
+        created = client.change("POST", "/volumes", {"case": self._plan.case, "name": "VOL001"})
+        self._course.volume_id = created.body["id"]
+        path = f"/volumes/{self._course.volume_id}"
         files = [{"path": name, "size": len(data)} for name, data in contents.items()]
         for each in client.change("POST", f"{path}/files", files).body["items"]:
             until(partial(put_to, each["upload"], contents[each["path"]]), "the upload of a file")

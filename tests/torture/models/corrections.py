@@ -68,6 +68,7 @@ class CorrectionCourse:
     import_id: int = 0
     events: list[Event] = field(default_factory=list)
     is_undone: bool = False
+    volume_id: int = 0
 
     @property
     def requests(self) -> dict[int, CorrectionRequest]:
