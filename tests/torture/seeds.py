@@ -13,7 +13,9 @@ from tests.torture.clients import users
 from tests.torture.clients.api_calls import Client, NeverAnsweredError
 from tests.torture.clients.checks import CheckingUploader
 from tests.torture.clients.contention import rush, upload_at_once
+from tests.torture.clients.corrections import Corrector
 from tests.torture.clients.custody import hand_on
+from tests.torture.clients.held import Holder
 from tests.torture.clients.ledger import ROWS, Ledger
 from tests.torture.clients.overlays import Overlayer, edit, link
 from tests.torture.clients.profiles import import_with_profile, keep_profiles
@@ -22,7 +24,9 @@ from tests.torture.faults.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
 from tests.torture.oracles.checks import judge_checks
 from tests.torture.oracles.codes import judge_codes
+from tests.torture.oracles.corrections import judge_corrections
 from tests.torture.oracles.events import judge_events
+from tests.torture.oracles.held import judge_held
 from tests.torture.oracles.history import judge_changes, judge_history
 from tests.torture.oracles.imports import judge_control_numbers, judge_imports, judge_twins
 from tests.torture.oracles.overlays import judge_overlays
@@ -70,6 +74,8 @@ def run(plan: Plan, at: TortureStack) -> Outcome:
     outcome.records += sum(check.upload.made.truth.rows_seen for check in ledger.checks if not check.is_run)
     outcome.records += sum(len(each.plan.rows) for each in ledger.overlays)
     outcome.records += sum(len(run.sent.plan.rows) for each in ledger.volumes.values() for run in each.runs)
+    outcome.records += sum(len(each.plan.rows) for each in ledger.corrections.values())
+    outcome.records += sum(len(each.plan.rows) for each in ledger.held)
     outcome.requests = len(ledger.answers)
     return outcome
 
@@ -126,6 +132,10 @@ def _jobs(plan: Plan, at: TortureStack, ledger: Ledger) -> Iterator[Job]:
     yield partial(import_with_profile, client(82))
     for number, case in enumerate(plan.volumes):
         yield VolumeKeeper(client(100 + number), client(110 + number), at.database, case).run
+    for number, rejected in enumerate(plan.corrections):
+        yield Corrector(client(120 + number), client(125 + number), rejected).run
+    if plan.held is not None:
+        yield Holder(client(130), client(131), at.database, plan.held).run
     yield lambda: _during_overlays(Overlayer(client(90), client(89), at.database, plan.steps), client)
 
 
@@ -194,6 +204,8 @@ def judge(ledger: Ledger, at: TortureStack) -> Iterator[Finding]:
     yield from judge_profiles(ledger, at.database)
     yield from judge_overlays(ledger, at.database)
     yield from judge_volumes(ledger, at.database, s3, bucket)
+    yield from judge_corrections(ledger, at.database)
+    yield from judge_held(ledger, at.database)
     yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
     yield from judge_history(at.database)

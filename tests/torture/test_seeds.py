@@ -120,6 +120,9 @@ def test_undisturbed_work_visits_every_point(at: TortureStack) -> None:
         "recorded",
         "owned",
         "answered",
+        "take",
+        "alter",
+        "accepted",
     )
     sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
     assert visited >= sides | {("examine", True)}

@@ -17,7 +17,7 @@ from core.contracts.common import (
     UserName,
     UtcTimestamp,
 )
-from core.contracts.productions import ExhibitSelection
+from core.contracts.exhibit_queries import ExhibitSelection
 from core.exports.columns import COLUMNS, KEPT_DAYS, ExportFormat, ExportKind, choose_columns, to_camel
 from core.statuses import ExportStatus
 

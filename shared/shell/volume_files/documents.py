@@ -30,6 +30,11 @@ _STORE = text(
     "VALUES (:import_id, 0, JSON_MERGE_PATCH('{}', :counts)) "
     "ON DUPLICATE KEY UPDATE counts = JSON_MERGE_PATCH(counts, :counts)"
 )
+_PAGE_PATHS = ", ".join(f"'$.{name}'" for name in PAGE_COUNTS)
+_CLEAR = text(
+    f"UPDATE import_chunk_files SET counts = JSON_REMOVE(counts, {_PAGE_PATHS}) "  # noqa: S608 - constants
+    "WHERE import_id = :import_id AND chunk_no = 0"
+)
 _CHUNKS = text(
     "SELECT chunk_no FROM import_chunk_files WHERE import_id = :import_id AND documents IS NOT NULL ORDER BY chunk_no"
 )
@@ -39,6 +44,11 @@ _DOCUMENTS = text("SELECT documents FROM import_chunk_files WHERE import_id = :i
 def store_whole_counts(transaction: Session, import_id: int, **counts: int | None) -> None:
     """Store counts of the whole import, in place of those that have the same names; None leaves none in place."""
     transaction.execute(_STORE, {"import_id": import_id, "counts": json.dumps(counts)})
+
+
+def clear_page_counts(transaction: Session, import_id: int) -> None:
+    """Remove what the end of a check has added to the counts of its chunks: a run decides about each document anew."""
+    transaction.execute(_CLEAR, {"import_id": import_id})
 
 
 def read_accepted(import_id: int) -> Iterator[list[NamedDocument]]:

@@ -57,22 +57,23 @@ def upload_at_once(one: Client, other: Client) -> None:
     body = {"case": TWINS, "fileName": "twins.csv", "size": len(data)}
     announced = [who.change("POST", "/imports", body).body for who in (one, other)]
     one.ledger.twins += [each["id"] for each in announced]
-    together = threading.Barrier(2)
-    with ThreadPoolExecutor(2) as pool:
-        puts = [pool.submit(_together, together, partial(put_to, each["upload"], data)) for each in announced]
+    puts = together(*(partial(put_to, each["upload"], data) for each in announced))
     for who, put, each in zip((one, other), puts, announced, strict=True):
-        if not put.result():
+        if not put:
             until(partial(put_to, each["upload"], data), "an upload")
         see_to(who, each["id"])
 
 
 def at_once(one: Client, other: Client, method: str, path: str, body: Any = None, **how: Any) -> list[Answered]:
     """Make the same request by two clients at the same time, each under a key of its own; return both answers."""
-    together = threading.Barrier(2)
+    return together(*(partial(who.change, method, path, body, **how) for who in (one, other)))
+
+
+def together(one: Callable[[], T], other: Callable[[], T]) -> list[T]:
+    """Call both at the same time; return what each returned."""
+    barrier = threading.Barrier(2)
     with ThreadPoolExecutor(2) as pool:
-        answers = [
-            pool.submit(_together, together, partial(who.change, method, path, body, **how)) for who in (one, other)
-        ]
+        answers = [pool.submit(_together, barrier, ask) for ask in (one, other)]
     return [each.result() for each in answers]
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samples.generator import Generated
+from tests.torture.models.corrections import CorrectionCourse
+from tests.torture.models.held import HeldCourse
 from tests.torture.models.stored_documents import Case
 from tests.torture.models.stored_volumes import VolumeCourse
 from tests.torture.plans.overlays import OverlayPlan
@@ -123,6 +125,8 @@ class Ledger:
     linkings: list[Linking] = field(default_factory=list)
     # By the name of the case.
     volumes: dict[str, VolumeCourse] = field(default_factory=dict)
+    corrections: dict[str, CorrectionCourse] = field(default_factory=dict)
+    held: list[HeldCourse] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.
@@ -151,6 +155,12 @@ class Ledger:
     def volume_imports(self) -> set[int]:
         """The imports of volumes, checks too."""
         return {import_id for course in self.volumes.values() for import_id in course.imports}
+
+    @property
+    def step_imports(self) -> set[int]:
+        """The imports that were held, those whose rows were corrected, and those of corrected rows."""
+        corrected = {import_id for course in self.corrections.values() for import_id in course.imports}
+        return corrected | {course.import_id for course in self.held}
 
     def answered(self, answer: Answer) -> None:
         """Note what a request came to."""

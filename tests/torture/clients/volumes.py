@@ -11,6 +11,7 @@ from typing import Any
 from tests.support.database.committed_state import Queried
 from tests.torture.clients.api_calls import Client
 from tests.torture.clients.contention import at_once
+from tests.torture.clients.undos import request_undo, wait_for_undo
 from tests.torture.clients.users import ENDED, expect, put_to, see_to, until
 from tests.torture.models.stored_documents import read_case
 from tests.torture.models.stored_volumes import SentVolume, VolumeCourse, VolumeRun, VolumeUndo
@@ -29,7 +30,7 @@ class VolumeKeeper:
 
     def __init__(self, client: Client, second: Client, committed: Queried, plan: VolumeCasePlan) -> None:
         self._client, self._second, self._committed, self._plan = client, second, committed, plan
-        self._course = VolumeCourse(plan)
+        self._course, self._is_held = VolumeCourse(plan), plan.is_held
         client.ledger.volumes[plan.case] = self._course
 
     def run(self) -> None:
@@ -65,7 +66,7 @@ class VolumeKeeper:
         uploads = list(self._declare(client, sent))
         for number, each in enumerate(uploads):
             if self._plan.is_early and number == len(uploads) // 2:
-                answered = client.change("POST", f"/volumes/{sent.volume_id}/import", _build_request(sent, False))
+                answered = client.change("POST", f"/volumes/{sent.volume_id}/import", _build_request(sent))
                 expect(client, answered.status == 409, "importing a volume that is not there", answered)
             until(partial(put_to, each["upload"], sent.plan.sent[each["path"]]), "the upload of a file")
 
@@ -84,13 +85,14 @@ class VolumeKeeper:
         self._course.steps += [[run] for run in self._wait(self._client, sent, is_check=is_check)]
 
     def _request(self, client: Client, sent: SentVolume, *, is_check: bool = False) -> None:
-        answered = client.change("POST", f"/volumes/{sent.volume_id}/import", _build_request(sent, is_check))
+        body = _build_request(sent, is_check=is_check, is_held=self._is_held and not is_check)
+        answered = client.change("POST", f"/volumes/{sent.volume_id}/import", body)
         expect(client, answered.status == 200, "importing a volume", answered)
         sent.accepted += answered.status == 200
 
     def _import_by_two(self, sent: SentVolume) -> None:
         """Have the import requested by two at once: one is accepted, unless it has ended when the other one comes."""
-        place = ("POST", f"/volumes/{sent.volume_id}/import", _build_request(sent, False))
+        place = ("POST", f"/volumes/{sent.volume_id}/import", _build_request(sent))
         answers = at_once(self._client, self._second, *place)
         statuses = sorted(each.status for each in answers)
         expect(self._client, statuses in ([200, 409], [200, 200]), "importing a volume at once", answers)
@@ -108,12 +110,31 @@ class VolumeKeeper:
         found: list[dict[str, Any]] = until(look, f"volume {sent.volume_id} to be ready")
         if [each["kind"] for each in found] != kinds * accepted:
             client.ledger.complain(f"doubled: volume {sent.volume_id} was requested {accepted} times and has {found}")
+        if self._is_held and not is_check:
+            self._run_held(sent, [each["id"] for each in found])
         for start in range(0, len(found), len(kinds)):
             run = VolumeRun(sent, is_check, {each["kind"]: each["id"] for each in found[start : start + len(kinds)]})
             for kind, import_id in run.imports.items():
                 see_to(client, import_id, ENDED | {"checked"})
                 run.answers[kind] = client.get(f"/imports/{import_id}").body
             yield run
+
+    def _run_held(self, sent: SentVolume, imports: list[int]) -> None:
+        """Change the options of the data file, and so of its images; have them checked or not, and run the volume."""
+        client, self._is_held = self._client, False
+        for import_id in reversed(imports):
+            body = {"options": _build_options(sent)}
+            answered = client.change("PUT", f"/imports/{import_id}/options", body, if_match='"1"')
+            expect(client, answered.status == (200 if import_id == imports[0] else 409), "changing options", answered)
+        if client.draw.random() < 0.5:
+            answered = client.change("POST", f"/imports/{imports[0]}/check", if_match='"2"')
+            expect(client, answered.status == 200, "having a volume checked that is held", answered)
+            for import_id in imports:
+                see_to(client, import_id, ENDED | {"checked"})
+        place, accepts = f"/volumes/{sent.volume_id}/run", {"acceptRejections": True}
+        for seen, status in (('"1"', 412), ('"2"', 200)):
+            answered = client.change("POST", place, accepts, if_match=seen)
+            expect(client, answered.status == status, f"running a volume that is held, of version {seen}", answered)
 
     def _list_new(
         self, client: Client, sent: SentVolume, known: set[int], count: int, is_check: bool
@@ -159,26 +180,12 @@ class VolumeKeeper:
                 self._undo(run.imports[kind])
 
     def _undo(self, import_id: int) -> None:
-        client, path = self._client, f"/imports/{import_id}/undo"
-        before = read_case(client.ledger.tenant, self._committed, self._plan.case)
-        answered = until(lambda: self._accept(path), f"{path} to be accepted")
-        if answered["undoNo"] is None:
-            expect(client, False, "undoing an import that has changed nothing", answered)
-            return
-        undo = VolumeUndo(import_id, answered["undoNo"], before)
-        self._course.steps.append(undo)
-        for _ in range(5):
-            undo.result = until(lambda: _find_ended(client, path), f"{path} to end")
-            if undo.result["status"] != "undo_failed":
-                break
-            # What the application gave up is requested again.
-            client.change("POST", path, {})
-
-    def _accept(self, path: str) -> dict[str, Any] | None:
-        """Return the answer, or None while another import of the case is about to end."""
-        answered = self._client.change("POST", path, {})
-        expect(self._client, answered.status in (200, 202, 409), "undoing an import of a volume", answered)
-        return dict(answered.body) if answered.status < 300 else None
+        before = read_case(self._client.ledger.tenant, self._committed, self._plan.case)
+        number = request_undo(self._client, import_id)
+        if number is not None:
+            undo = VolumeUndo(import_id, number, before)
+            self._course.steps.append(undo)
+            undo.result = wait_for_undo(self._client, import_id)
 
     def _end(self, own: SentVolume) -> None:
         if self._plan.end == "again":
@@ -205,13 +212,13 @@ class VolumeKeeper:
         return bool(self._client.get(path).body["status"] == "deleted")
 
 
-def _build_request(sent: SentVolume, is_check: bool) -> dict[str, Any]:
-    plan = sent.plan
-    named = {} if plan.has_rows else {"imageLoadFile": plan.image_file}
-    options = {"mode": plan.mode, "missing_files": "reject" if plan.rejects_missing else "warn"}
-    return {"options": options, "dryRun": is_check, **named}
+def _build_request(sent: SentVolume, *, is_check: bool = False, is_held: bool = False) -> dict[str, Any]:
+    named = {} if sent.plan.has_rows else {"imageLoadFile": sent.plan.image_file}
+    options = _build_options(sent, is_wrong=is_held)
+    return {"options": options, "dryRun": is_check, "hold": is_held, **named}
 
 
-def _find_ended(client: Client, path: str) -> dict[str, Any] | None:
-    found = client.get(path).body
-    return dict(found) if found["finishedAt"] else None
+def _build_options(sent: SentVolume, *, is_wrong: bool = False) -> dict[str, str]:
+    """Return the options with which a volume is imported; wrong ones say otherwise what is done about missing files."""
+    rejects = sent.plan.rejects_missing != is_wrong
+    return {"mode": sent.plan.mode, "missing_files": "reject" if rejects else "warn"}

@@ -4,15 +4,16 @@ The application does not know of them: they are where it calls something else, a
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
 name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these,
 `overlay` is that of what an overlay, or its undo, changes in exhibits, `record` that of their history, `page` that of
-which pages exhibits have, `link` that of a row's files, `fill` that of what was expanded; to `weigh` is to read a
-history for an undo), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3 (`examine` a file that is
-checked and run), `acknowledge` with the answer; each before and after.
-`counted`, `numbered`, `found`, `ran`, `overlaid`, `undone`, `recorded`, `owned` and `answered` are commits too, of
-transactions that counted a chunk down, gave out numbers, stored what a check found, had a checked file imported,
-changed exhibits by an overlay or its undo, ended a part of an undo, added events, claimed a key or kept its answer; and
-of volumes `listed`, `expanded`, `ready`, `linked`, `paged` and `released`, that stored a page of the listing, ended a
-part of the expansion or all of it, linked rows to files, gave exhibits their pages, had images begin after their rows:
-only before or behind these is it seen whether what they did is done again.
+which pages exhibits have, `link` that of a row's files, `fill` that of what was expanded, `take` that of who corrects a
+rejected row, `alter` that of an import's options; to `weigh` is to read a history for an undo), `commit`, `publish` to
+a queue or topic, `store` to and `fetch` from S3 (`examine` a file that is checked and run, `reread` corrected rows),
+`acknowledge` with the answer; each before and after.
+`counted`, `numbered`, `found`, `ran`, `overlaid`, `undone`, `accepted`, `recorded`, `owned` and `answered` are commits
+too, of transactions that counted a chunk down, gave out numbers, stored what a check found, had a checked file
+imported, changed exhibits by an overlay or its undo, ended a part of an undo, accepted corrected rows, added events,
+claimed a key or kept its answer; and of volumes `listed`, `expanded`, `ready`, `linked`, `paged` and `released`, that
+stored a page of the listing, ended a part of the expansion or all of it, linked rows to files, gave exhibits their
+pages, had images begin after their rows: only before or behind these is it seen whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ _OF_WRITES = {
     "record": re.compile(r"INSERT INTO exhibit_changes\b"),
     "page": _PAGE,
     "link": _LINK,
+    "take": re.compile(r"INSERT INTO import_corrections\b"),
+    "alter": re.compile(r"UPDATE imports SET options\b"),
     "fill": re.compile(r"\s*INSERT INTO volume_files \(id,"),
 }
 _TRANSACTIONS = {
@@ -69,6 +72,7 @@ _TRANSACTIONS = {
     "ready": re.compile(r"UPDATE volumes SET status = 'ready'"),
     "linked": _LINK,
     "paged": _PAGE,
+    "accepted": re.compile(r"UPDATE JSON_TABLE\(.*\bSET claim\.status = 'accepted'", re.DOTALL),
     "released": re.compile(r"UPDATE imports SET status = CASE WHEN layout IS NULL THEN 'splitting'"),
     "recorded": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),
@@ -199,6 +203,8 @@ def _around_calls(points: Points) -> None:
         if label is None:
             return call(self, operation, given)
         action = points.reach(label, is_after=False)
+        if label == "fetch" and given.get("Key", "").startswith("corrections/"):
+            action = points.reach("reread", is_after=False) or action
         answer = faulty(action, operation, given, lambda parameters: call(self, operation, parameters))
         points.reach(label, is_after=True)
         if label == "fetch" and f"/{CHECKED_CASE}/" in given.get("Key", ""):

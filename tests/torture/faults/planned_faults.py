@@ -34,6 +34,10 @@ MINTING = {
 }
 
 
+# How often the rows of a correction cannot be read, of each copy of a message.
+ATTEMPTS = 11
+
+
 @dataclass(frozen=True)
 class PointFault:
     """At the n-th time, from 1, that a worker of the function comes to the point.
@@ -50,10 +54,11 @@ class PointFault:
     until: str = ""
 
 
-def draw_aimed(seed: int, *, is_cancelled: bool, has_copy: bool) -> Iterator[PointFault]:
+def draw_aimed(seed: int, *, is_cancelled: bool, has_copy: bool, copies: int) -> Iterator[PointFault]:
     """Draw the faults where chance alone seldom strikes; each kind by a draw of its own.
 
-    `is_cancelled` says whether a file of the seed is, `has_copy` whether a message of a checked file may come twice.
+    `is_cancelled` says whether a file of the seed is, `has_copy` whether a message of a checked file may come twice;
+    every message comes `copies` times at most.
     """
     yield from _aimed(random.Random(f"{seed} aimed"), is_cancelled=is_cancelled)
     yield from _at_completions(random.Random(f"{seed} completions"))
@@ -62,6 +67,7 @@ def draw_aimed(seed: int, *, is_cancelled: bool, has_copy: bool) -> Iterator[Poi
     yield from _at_undos(random.Random(f"{seed} at undos"))
     yield from _at_volumes(random.Random(f"{seed} at volumes"))
     yield from _at_pages(random.Random(f"{seed} at pages"))
+    yield from _at_steps(random.Random(f"{seed} at steps"), fails=ATTEMPTS * copies if seed % 3 == 0 else 0)
 
 
 def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
@@ -204,6 +210,25 @@ def _at_pages(draw: random.Random) -> Iterator[PointFault]:
     yield PointFault("ImportChunkFunction", "linked", draw.random() < 0.5, next(linked), Action.DIE)
     yield PointFault("ImportChunkFunction", "linked", False, next(linked), Action.LOSE)
     yield PointFault("CompleteImportFunction", "released", draw.random() < 0.5, draw.randint(1, 2), Action.DIE)
+
+
+def _at_steps(draw: random.Random, *, fails: int) -> Iterator[PointFault]:
+    """Draw workers that are late between what they read and the lines that they take, or the options that they change.
+
+    Others die beside the COMMIT that accepts corrected rows, or with the lines that they take, or the answer is lost.
+    In some seeds the rows of a correction cannot be read for a while.
+    """
+    api = "ImportChecksApiFunction"
+    yield PointFault(api, "take", False, draw.randint(1, 2), Action.STOP, 1.5)
+    yield PointFault(api, "take", True, draw.randint(3, 5), Action.DIE)
+    for nth in draw.sample(range(1, 4), 2):
+        yield PointFault(api, "alter", False, nth, Action.STOP, 2.0)
+    accepted = iter(draw.sample(range(1, 6), 3))
+    yield PointFault("ImportChunkFunction", "accepted", False, next(accepted), Action.DIE)
+    yield PointFault("ImportChunkFunction", "accepted", True, next(accepted), Action.DIE)
+    yield PointFault("ImportChunkFunction", "accepted", False, next(accepted), Action.LOSE)
+    for nth in range(fails):
+        yield PointFault("ImportChunkFunction", "reread", False, 1 + nth, Action.FAIL)
 
 
 def draw_point(draw: random.Random) -> PointFault:

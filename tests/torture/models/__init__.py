@@ -1,1 +1,1 @@
-"""What the documentation says of overlays, undos and volumes, folded over the rows of files; no product code."""
+"""What the documentation says of overlays, undos, volumes, corrections and held imports; no product code."""

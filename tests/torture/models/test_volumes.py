@@ -145,7 +145,7 @@ def test_a_second_version_of_an_object_is_doubled_and_other_bytes_are_misplaced(
 
 
 def test_every_seed_sends_a_folder_and_a_zip_and_some_do_each_thing() -> None:
-    plans = [list(draw_volume_cases(random.Random(seed))) for seed in range(200)]
+    plans = [list(draw_volume_cases(random.Random(seed), random.Random(seed))) for seed in range(200)]
     for cases in plans:
         assert {each.volume.is_zip for each in cases} == {True, False}
     cases = [case for both in plans for case in both]

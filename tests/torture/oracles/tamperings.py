@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tests.torture import findings
 from tests.torture.clients.ledger import Ledger
+from tests.torture.models.corrections import Fold
 from tests.torture.plans.volumes import VOLUME_CASES
 
 # Of each the kind of the finding, and words of it where the kind alone would not tell.
@@ -177,11 +178,40 @@ OF_VOLUMES = {
     ),
 }
 
+# The same of a file whose rejected rows were corrected, of one of these corrections, and of a file that was held.
+OF_STEPS = {
+    "UPDATE import_corrections SET status = 'pending' WHERE import_id = :corrected AND status = 'accepted' LIMIT 1": (
+        findings.LOST,
+        "claims of import",
+    ),
+    "UPDATE exhibits SET title = REVERSE(title) WHERE import_id = :correcting LIMIT 1": (
+        findings.MISPLACED,
+        "other values than its row",
+    ),
+    "UPDATE imports SET rejected = rejected - 1 WHERE id = :corrected": (
+        findings.MISPLACED,
+        "whose rows were corrected",
+    ),
+    "UPDATE imports SET unchanged = unchanged + 1 WHERE id = :correcting": (
+        findings.LOST,
+        "corrected rows has the counts",
+    ),
+    "UPDATE imports SET options_version = options_version + 1 WHERE id = :held": (
+        findings.LOST,
+        "that was answered is",
+    ),
+    "UPDATE imports SET status = 'running', wanted = 'import' WHERE id = :held": (
+        findings.MISPLACED,
+        "no run was requested",
+    ),
+}
+
 
 def list_tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each statement with the kind of the finding that it must lead to, and words of it."""
     yield from ((tampering, (kind, "")) for tampering, kind in TAMPERINGS.items())
     yield from OF_CHECKS.items()
+    yield from OF_STEPS.items()
     yield from OF_OVERLAYS.items()
     yield from OF_UNDOS.items()
     yield from OF_VOLUMES.items()
@@ -192,7 +222,7 @@ def list_ids(ledger: Ledger) -> dict[str, int]:
     first, *overlays = [each.import_id for each in ledger.overlays]
     ids = {"id": ledger.uploads[0].import_id, "profiled": min(ledger.profiled), "first": first, "overlay": overlays[0]}
     ids["undone"] = max(each.import_id for each in ledger.undos if not each.is_dry_run)
-    ids |= list_volume_ids(ledger)
+    ids |= list_volume_ids(ledger) | list_step_ids(ledger)
     return ids | {"run" if each.is_run else "left": each.upload.import_id for each in ledger.checks}
 
 
@@ -201,3 +231,12 @@ def list_volume_ids(ledger: Ledger) -> dict[str, int]:
     course = ledger.volumes[VOLUME_CASES[1]]
     last = list(course.runs)[-1]
     return {"images": last.images, "volume": last.sent.volume_id, "taken": course.undos[-1].import_id}
+
+
+def list_step_ids(ledger: Ledger) -> dict[str, int]:
+    """Return those of a file whose rows were corrected, of one of these corrections, and of a file that was held."""
+    course = next(iter(ledger.corrections.values()))
+    fold = Fold(course)
+    list(fold.run())
+    correcting = next(import_id for import_id, _, _ in fold.list_documents())
+    return {"corrected": course.import_id, "correcting": correcting, "held": ledger.held[0].import_id}

@@ -1,1 +1,1 @@
-"""What one seed does: its files, overlays, volumes, clients and faults, drawn from the seed and nothing else."""
+"""What one seed does: its files and the steps with them, clients and faults, drawn from the seed and nothing else."""

@@ -13,6 +13,8 @@ from typing import TypeVar
 
 from tests.torture.faults.faulty_proxy import OF_COMMITS, Injection
 from tests.torture.faults.planned_faults import PointFault, draw_aimed, draw_point
+from tests.torture.plans.corrections import CorrectionCasePlan, draw_corrections
+from tests.torture.plans.held import HeldPlan, draw_held
 from tests.torture.plans.load_files import FilePlan, draw_checked_files, draw_file
 from tests.torture.plans.overlays import Step, draw_steps
 from tests.torture.plans.volumes import VolumeCasePlan, draw_volume_cases
@@ -70,6 +72,8 @@ class Plan:
     copies: int
     steps: tuple[Step, ...] = ()
     volumes: tuple[VolumeCasePlan, ...] = ()
+    corrections: tuple[CorrectionCasePlan, ...] = ()
+    held: HeldPlan | None = None
 
     @property
     def tenant(self) -> str:
@@ -94,10 +98,12 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
     checked = tuple(draw_checked_files(random.Random(f"{seed} checked")))
     has_copy = copies > 1 and not checked[0].is_twice
     is_cancelled = any(file.is_cancelled for file in files)
-    points = (*points, *draw_aimed(seed, is_cancelled=is_cancelled, has_copy=has_copy))
+    points = (*points, *draw_aimed(seed, is_cancelled=is_cancelled, has_copy=has_copy, copies=copies))
     steps = tuple(draw_steps(random.Random(f"{seed} overlays")))
-    volumes = tuple(draw_volume_cases(random.Random(f"{seed} volumes")))
+    volumes = tuple(draw_volume_cases(random.Random(f"{seed} volumes"), random.Random(f"{seed} held volumes")))
     made = Plan(seed, (*files, *checked), points, (*statements, *more), troubles, copies, steps, volumes)
+    corrections = tuple(draw_corrections(random.Random(f"{seed} corrections")))
+    made = replace(made, corrections=corrections, held=draw_held(random.Random(f"{seed} held")))
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
 
 

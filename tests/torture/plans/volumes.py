@@ -149,16 +149,18 @@ class VolumeCasePlan:
     """What happens to one case, in this order.
 
     Its volume `is_early` if its import is requested before all files are there, `is_checked` if it is checked first,
-    `is_twice` if two request its import at once, and `is_repeated` if it is imported again, which changes nothing. The
-    `overlays` are checked, and then replace pages at once. Then imports are undone, by their place in `undone`: -1 is
-    the volume's own images, -2 its rows, from 0 on an overlay's. In the end the volume may be imported again or
-    deleted, and the others with it; a deletion is refused while documents need the files.
+    `is_held` if its first import is held with other options, which are changed before it is run, `is_twice` if two
+    request its import at once, and `is_repeated` if it is imported again, which changes nothing. The `overlays` are
+    checked, and then replace pages at once. Then imports are undone, by their place in `undone`: -1 is the volume's own
+    images, -2 its rows, from 0 on an overlay's. In the end the volume may be imported again or deleted, and the others
+    with it; a deletion is refused while documents need the files.
     """
 
     case: str
     volume: VolumePlan
     is_early: bool = False
     is_checked: bool = False
+    is_held: bool = False
     is_twice: bool = False
     is_repeated: bool = False
     overlays: tuple[VolumePlan, ...] = ()
@@ -206,7 +208,7 @@ class _Draw:
         return Document(key, tuple(pages), self.chance.choice((None, declared)))
 
 
-def draw_volume_cases(draw: random.Random) -> Iterator[VolumeCasePlan]:
+def draw_volume_cases(draw: random.Random, held: random.Random) -> Iterator[VolumeCasePlan]:
     """Draw what happens to both cases; one has a folder and the other a zip."""
     is_zip = draw.random() < 0.5
     for place, case in enumerate(VOLUME_CASES):
@@ -220,7 +222,8 @@ def draw_volume_cases(draw: random.Random) -> Iterator[VolumeCasePlan]:
             is_repeated=draw.random() < 0.2,
             overlays=tuple(_draw_overlays(draw, volume)) if not place and draw.random() < 0.7 else (),
         )
-        yield _draw_undos(draw, plan)
+        plan = _draw_undos(draw, plan)
+        yield replace(plan, is_held=not plan.is_twice and held.random() < 0.5)
 
 
 def _draw_volume(draw: random.Random, *, is_zip: bool) -> VolumePlan:

@@ -7,6 +7,8 @@ mechanism as a whole; where another one would save what is lost, that is off too
 from __future__ import annotations
 
 from tests.torture.protections.checks import OF_CHECKS
+from tests.torture.protections.corrections import OF_CORRECTIONS
+from tests.torture.protections.held import OF_HELD
 from tests.torture.protections.imports import OF_IMPORTS
 from tests.torture.protections.outbox import OF_THE_OUTBOX
 from tests.torture.protections.overlays import OF_OVERLAYS
@@ -18,6 +20,8 @@ from tests.torture.protections.volumes import OF_VOLUMES
 SWITCHES: dict[str, Switch] = {
     **OF_IMPORTS,
     **OF_CHECKS,
+    **OF_CORRECTIONS,
+    **OF_HELD,
     **OF_OVERLAYS,
     **OF_VOLUMES,
     **OF_REQUESTS,

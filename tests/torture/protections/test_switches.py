@@ -22,7 +22,7 @@ import json, os
 import shell.custody.commands, shell.exhibits.commands, shell.imports.start, shell.imports.chunks.write_or_check
 from tests.torture.protections import registry, switch
 import shell.imports.checks.commands, shell.imports.checks.queries, shell.imports.completing.completion
-import shell.imports.profiles
+import shell.imports.corrections.commands, shell.imports.profiles, shell.imports.steps, shell.imports.undo.parts
 import shell.imports.images.writer, shell.outbox.relay, shell.productions.steps, shell.volumes.listing
 import shell.volumes.units
 

@@ -29,6 +29,7 @@ from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
 from shell.volume_files.deleted import refuse_without_volume
+from shell.volume_files.documents import clear_page_counts
 from shell.work.messages import ImportMessage
 
 _RESET_CHUNKS = text(
@@ -63,6 +64,7 @@ def run_checked(transaction: Session, caller: Caller, import_id: int, body: RunR
         _require_unchanged(transaction, import_record, check)
     _require_source(import_record)
     transaction.execute(_RESET_CHUNKS, {"import_id": import_id})
+    clear_page_counts(transaction, import_id)
     transaction.execute(_RUN, {"import_id": import_id, "status": status.value})
     started = import_started(import_id, caller.tenant_id, import_record.rows_seen, import_record.chunk_count)
     append_events(transaction, [started])

@@ -10,11 +10,13 @@ from core.contracts.imports.checks import RunRequest
 from core.contracts.imports.undos import UndoRequest
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.undo.commands import undo_import
+from shell.volume_files.figures import read_page_figures
 from shell.volumes.runs import run_volume
 from tests.integration.imports.images.image_imports import status
 from tests.integration.imports.import_requests import CALLER, committed
-from tests.integration.imports.volumes.several_files import begin, complete, work
+from tests.integration.imports.volumes.several_files import DATA, ONE, begin, complete, image_file, work
 from tests.support.application.driver import World, call, completion_messages, request_messages
+from tests.support.volumes.paired_imports import DAT_PATH
 
 ACCEPT = RunRequest.model_validate({"acceptRejections": True})
 _OTHER = """
@@ -52,6 +54,18 @@ def checked_but_one(world: World) -> tuple[list[int], int]:
     [(volume,)] = world.query("SELECT volume_id FROM imports WHERE id = :i", i=ids[0])
     committed(run_volume, CALLER, volume, ACCEPT, None)
     return ids, int(volume)
+
+
+def test_the_pages_that_a_run_counts_are_without_those_that_its_check_took_out(world: World) -> None:
+    ids = begin(world, {DAT_PATH: DATA, ONE: image_file("A1*", "A2", "B1*", "B2")}, check=True)
+    work(world)
+    # The chunk took the document without a row for one of them, which the end of the check corrected.
+    assert read_page_figures(ids[1]).documents == 1
+    [(volume,)] = world.query("SELECT volume_id FROM imports WHERE id = :i", i=ids[0])
+    committed(run_volume, CALLER, volume, ACCEPT, None)
+    work(world)
+    figures = read_page_figures(ids[1])
+    assert (figures.lines_seen, figures.imported, figures.rejected, figures.documents) == (4, 2, 2, 1)
 
 
 def test_a_check_beside_what_has_been_imported_ends(world: World) -> None:
