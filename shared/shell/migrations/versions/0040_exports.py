@@ -8,7 +8,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0040"
-down_revision = "0038"
+down_revision = "0039"
 
 _EXPORTS = """
     CREATE TABLE IF NOT EXISTS exports (
