@@ -19,7 +19,6 @@ import pytest
 from moto.s3 import models as s3
 from moto.s3.exceptions import InvalidPart
 
-
 _set_part = s3.FakeMultipart.set_part
 
 
