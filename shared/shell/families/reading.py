@@ -73,7 +73,7 @@ def find_existing(reading: Session, case_id: int, keys: Collection[str]) -> set[
     return found.intersection(keys)
 
 
-def find_named(reading: Session, case_id: int, import_id: int, numbers: Collection[str]) -> set[str]:
+def find_numbers_named(reading: Session, case_id: int, import_id: int, numbers: Collection[str]) -> set[str]:
     """Return those of the numbers that rows of the import name."""
     found: set[bytes] = set()
     for batch in _batches(sorted(map(hash_key, set(numbers)))):

@@ -16,11 +16,11 @@ from sqlalchemy import text
 from core.families.cycles import MOST_ROWS, FamilyCycle, StatingRow, find_cycles
 from core.families.kinds import FamilyKind, Stated
 from shell.db.session import session
-from shell.families.reading import find_named
+from shell.families.reading import find_numbers_named
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-STATEMENTS_PER_WINDOW = 2_000
+STATEMENTS_TOGETHER = 2_000
 _WINDOW = text(
     "SELECT s.id, s.line_no, s.kind, s.key_text, e.control_number, e.bates_begin "
     "FROM family_statements AS s FORCE INDEX (ix_family_statements_import) "
@@ -45,13 +45,13 @@ def find_family_cycles(import_record: Imports) -> list[FamilyCycle]:
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _read_window(import_record: Imports, after: tuple[int, int]) -> tuple[Sequence[StatingRow], tuple[int, int] | None]:
     """Return the rows of the next statements that can be in a cycle, and where to go on, None at the end."""
-    values = {"import_id": import_record.id, "line_no": after[0], "id": after[1], "most": STATEMENTS_PER_WINDOW}
+    values = {"import_id": import_record.id, "line_no": after[0], "id": after[1], "most": STATEMENTS_TOGETHER}
     with session() as reading:
         statements = reading.execute(_WINDOW, values).all()
         rows = [row for row in _build_rows(statements) if row.named]
         numbers = {number for row in rows for number in row.numbers}
-        named = find_named(reading, import_record.case_id, import_record.id, numbers)
-    following = (statements[-1].line_no, statements[-1].id) if len(statements) == STATEMENTS_PER_WINDOW else None
+        named = find_numbers_named(reading, import_record.case_id, import_record.id, numbers)
+    following = (statements[-1].line_no, statements[-1].id) if len(statements) == STATEMENTS_TOGETHER else None
     return [row for row in rows if not named.isdisjoint(row.numbers)], following
 
 
