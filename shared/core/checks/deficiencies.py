@@ -133,7 +133,7 @@ _ADVICE: Mapping[str, Sequence[str]] = {
     CheckCode.BATES_PAGES: [" Correct the range or the count."],
     CheckCode.FAMILY_RANGE: [" Correct the range or the numbers.", " Correct the parent, the range or"],
     WarningCode.FAMILY_NOT_READ: [" No parent follows from them."],
-    WarningCode.FAMILY_CONFLICT: [" The first of these rows has the parent."],
+    WarningCode.FAMILY_CONFLICT: [" The first of these rows has the parent.", " Find out which of them is the parent,"],
     WarningCode.DATE_PLACEHOLDER: [" They are stored as they are written."],
 }
 # What a message says of the case, and the words in its place: the producing party does not know the case.

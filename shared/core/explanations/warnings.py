@@ -108,10 +108,10 @@ WARNINGS: Mapping[str, Explanation] = {
     ),
     WarningCode.FAMILY_CONFLICT: Explanation(
         (
-            "documents are listed as attachments by several rows of the file; the first of these rows has the parent "
-            "(line 0)"
+            "documents are listed as attachments by several rows of the file, the first of which has the parent; or "
+            "rows name each other as parents, directly or through others (line 0)"
         ),
-        "find out which list is right, and correct the other one",
+        "find out which row is right, and correct the other one",
     ),
     WarningCode.DIFFERS_FROM_CHECK: Explanation(
         (

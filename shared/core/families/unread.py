@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from core.families.cycles import FamilyCycle
 from core.families.kinds import FamilyKind
 from core.families.statements import FAMILY_FIELDS
 
@@ -75,6 +76,25 @@ def describe_listed(listed: Sequence[Listed], titles: Mapping[str | None, str]) 
             " these rows has the parent. Find out which list is right, and correct the other one."
         )
         yield UnreadColumn(titles.get("family_members"), message)
+
+
+def describe_cycles(cycles: Sequence[FamilyCycle], titles: Mapping[str | None, str]) -> Iterator[UnreadColumn]:
+    """Yield the warning about rows of the file that lead back to themselves; the column is that of the first."""
+    if cycles:
+        fields = {kind: name for name, kind in FAMILY_FIELDS.items()}
+        samples = "; ".join(_describe_cycle(each) for each in cycles[:MAX_SAMPLES])
+        message = (
+            f"{sum(len(each.places) for each in cycles):,} documents are, by what their rows state, each other's"
+            f" parents, directly or through others, such as {samples}. Find out which of them is the parent, and"
+            " correct its row."
+        )
+        yield UnreadColumn(titles.get(fields[cycles[0].kind]), message)
+
+
+def _describe_cycle(cycle: FamilyCycle) -> str:
+    shown = [f"{_cut(number)} (line {line})" for number, line in cycle.places[:MAX_SAMPLES]]
+    more = len(cycle.places) - len(shown)
+    return " and ".join([*shown, f"{more:,} more"] if more else shown)
 
 
 def _cut(key: str) -> str:

@@ -73,6 +73,16 @@ def find_existing(reading: Session, case_id: int, keys: Collection[str]) -> set[
     return found.intersection(keys)
 
 
+def find_numbers_named(reading: Session, case_id: int, import_id: int, numbers: Collection[str]) -> set[str]:
+    """Return those of the numbers that rows of the import name."""
+    found: set[bytes] = set()
+    for batch in _batches(sorted(map(hash_key, set(numbers)))):
+        where = f"case_id = {case_id} AND {format_match('key_hash', batch)} AND import_id = {import_id}"
+        source = f"family_statements FORCE INDEX (ix_family_statements_key) WHERE {where}"
+        found.update(bytes(row[0]) for row in _select(reading, "DISTINCT key_hash", source))
+    return {number for number in numbers if hash_key(number) in found}
+
+
 def find_parents(reading: Session, case_id: int, documents: Sequence[Document]) -> dict[int, Parent]:
     """Return the parent of each document that has one, by the id of the document."""
     found: dict[int, Parent] = {}

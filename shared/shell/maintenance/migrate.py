@@ -15,8 +15,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-from alembic import command
 from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
@@ -69,9 +69,10 @@ def upgrade(scripts: Path) -> None:
     config = Config()
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     config.attributes["charset"] = settings().db_charset
-    for revision in _find_missing(config, _read_current()):
+    directory = ScriptDirectory.from_config(config)
+    for revision in _find_missing(directory, _read_current()):
         try:
-            _apply(config, revision)
+            _apply(config, directory, revision)
         except Exception as error:
             reason = summarize_error(error).removesuffix(".")
             raise DatabaseUnavailableError(
@@ -81,9 +82,8 @@ def upgrade(scripts: Path) -> None:
     logger.info("schema is up to date")
 
 
-def _find_missing(config: Config, current: str | None) -> list[str]:
+def _find_missing(directory: ScriptDirectory, current: str | None) -> list[str]:
     """Return the revisions after `current`, in order; none for a database that newer code has migrated."""
-    directory = ScriptDirectory.from_config(config)
     known = [script.revision for script in directory.walk_revisions()][::-1]
     if current is None or current in known:
         return known[known.index(current) + 1 :] if current else known
@@ -106,7 +106,7 @@ def _get_revision(connection: Connection) -> str | None:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _apply(config: Config, revision: str) -> None:
+def _apply(config: Config, directory: ScriptDirectory, revision: str) -> None:
     """Apply one migration under the lock: MySQL commits each DDL statement, so two must not run concurrently."""
     left_s = _seconds_for_work()
     if left_s < 1:
@@ -116,11 +116,21 @@ def _apply(config: Config, revision: str) -> None:
         )
     longest = None if math.isinf(left_s) else math.floor(left_s)
     with exclusive_connection("migrations", LOCK_WAIT_S, longest_statement_s=longest) as connection:
-        if revision in _find_missing(config, _get_revision(connection)):
+        if revision in _find_missing(directory, _get_revision(connection)):
             connection.execute(_LIMIT_TABLE_WAIT)
             config.attributes["connection"] = connection
-            command.upgrade(config, revision)
+            _run(config, directory, revision)
         connection.commit()
+
+
+def _run(config: Config, directory: ScriptDirectory, revision: str) -> None:
+    """Do as `alembic.command.upgrade`, which would load every script again, for each of them."""
+
+    def list_steps(current: Any, _: MigrationContext) -> Any:
+        return directory._upgrade_revs(revision, current)
+
+    with EnvironmentContext(config, directory, fn=list_steps, destination_rev=revision):
+        directory.run_env()
 
 
 def _seconds_for_work() -> float:

@@ -229,7 +229,7 @@ def test_an_upload_that_was_interrupted_goes_on_where_it_ended(
     assert served.query(count_volumes) == [("ready", len(names))]
 
 
-@pytest.mark.parametrize("where", ["folder", "bucket"])
+@pytest.mark.parametrize("where", ["folder", pytest.param("bucket", marks=pytest.mark.slow)])
 def test_files_that_were_sent_are_compared_by_their_bytes_not_by_size_and_time(
     served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:

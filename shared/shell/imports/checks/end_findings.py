@@ -16,7 +16,7 @@ from core.checks.fact_columns import FactColumns
 from core.checks.facts import unpack_facts as unpack_rows
 from core.codes import CheckCode, Rejection, WarningCode
 from core.families.statements import states_families
-from core.families.unread import describe_listed, describe_unread
+from core.families.unread import describe_cycles, describe_listed, describe_unread
 from core.imports.check_updates import Updates, merge_updates
 from core.imports.chunk_facts import unpack_facts
 from core.imports.columns.facts import ColumnFacts, merge_facts
@@ -173,8 +173,7 @@ class EndFindings:
                 yield EndFinding(each.code.value, each.line, each.column, each.message, each.control_number)
             for column, message in describe_unread(families.count(self._find_existing), layout.titles):
                 yield EndFinding(WarningCode.FAMILY_NOT_READ.value, 0, column, message)
-            for column, message in describe_listed(families.find_listed(), layout.titles):
-                yield EndFinding(WarningCode.FAMILY_CONFLICT.value, 0, column, message)
+            yield from _list_conflicts(families, layout)
             resolve_merged(index, self._import)
             yield from self._list_merged(index)
             for each in find_similar_names(list_names(index, self._import), folder):
@@ -191,7 +190,7 @@ class EndFindings:
             self._has_all_columns = self._has_all_columns and facts.columns is not None
             self._columns = merge_facts((self._columns, facts.columns or {}))
             if families is not None:
-                families.add(unpack_rows(facts.rows), facts.families)
+                families.add(list(unpack_rows(facts.rows)), facts.families)
             yield facts.rows
 
     def _read_case(self) -> Iterator[CaseRow]:
@@ -238,3 +237,10 @@ class EndFindings:
         with session() as reading:
             rows = reading.execute(_FILE_WARNINGS, {"import_id": self._import.id})
             return [EndFinding(row.code, 0, row.column_name, row.message) for row in rows]
+
+
+def _list_conflicts(families: FamilyReferences, layout: Layout) -> Iterator[EndFinding]:
+    found = [*describe_listed(families.find_listed(), layout.titles)]
+    found += describe_cycles(families.find_cycles(), layout.titles)
+    for column, message in found:
+        yield EndFinding(WarningCode.FAMILY_CONFLICT.value, 0, column, message)

@@ -7,12 +7,14 @@ with the file.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 
 from core.checks.facts import RowFacts
-from core.families.kinds import FamilyKind
+from core.families.cycles import MOST_ROWS, FamilyCycle, StatingRow, find_cycles
+from core.families.kinds import FamilyKind, Stated
 from core.families.unread import MAX_SAMPLES, KindCount, Listed
 from core.imports.chunk_facts import CLAIM, FamilyReference
 
@@ -23,15 +25,26 @@ _SCHEMA = """
     CREATE TABLE documents (number TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE named (place INTEGER PRIMARY KEY, kind TEXT, number TEXT, line INTEGER);
     CREATE TABLE missing (number TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE rows (line INTEGER PRIMARY KEY, control_number TEXT, bates_begin TEXT);
 """
 _ADD_DOCUMENTS = "INSERT OR IGNORE INTO documents VALUES (?)"
 _ADD_NAMED = "INSERT INTO named (kind, number, line) VALUES (?, ?, ?)"
-_UNKNOWN = "SELECT DISTINCT number FROM named WHERE number NOT IN (SELECT number FROM documents) ORDER BY number"
+_UNKNOWN = (
+    "SELECT DISTINCT number FROM named WHERE kind <> 'group' AND number NOT IN (SELECT number FROM documents) "
+    "ORDER BY number"
+)
 _COUNTS = "SELECT kind, COUNT(*) FROM named GROUP BY kind"
 _MISSING = "SELECT kind, number, line FROM named WHERE number IN (SELECT number FROM missing) ORDER BY line, place"
 _LISTED = """
     SELECT number, MIN(line), MAX(line), COUNT(*) OVER () FROM named WHERE kind = 'members'
     GROUP BY number HAVING MIN(line) < MAX(line) ORDER BY 2, 1 LIMIT ?
+"""
+# Rows whose documents are named, and which name others.
+_STATING = """
+    SELECT line, control_number, bates_begin, kind, number FROM rows JOIN named USING (line)
+    WHERE number NOT IN (control_number, bates_begin)
+      AND (control_number IN (SELECT number FROM named) OR bates_begin IN (SELECT number FROM named))
+    ORDER BY line, place
 """
 FindExisting = Callable[[Collection[str]], Collection[str]]
 
@@ -42,10 +55,12 @@ class FamilyReferences:
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
-    def add(self, rows: Iterable[RowFacts], references: Sequence[FamilyReference]) -> None:
+    def add(self, rows: Sequence[RowFacts], references: Sequence[FamilyReference]) -> None:
         """Add the rows of a chunk, and what they name and claim."""
         numbers = ((_encode(number),) for row in rows for number in (row.control_number, row.bates_begin) if number)
         self._database.executemany(_ADD_DOCUMENTS, numbers)
+        numbered = ((row.line, _encode(row.control_number), _encode(row.bates_begin)) for row in rows)
+        self._database.executemany("INSERT INTO rows VALUES (?, ?, ?)", numbered)
         claimed = [(_encode(each.key),) for each in references if each.kind == CLAIM]
         self._database.executemany(_ADD_DOCUMENTS, claimed)
         named = ((each.kind, _encode(each.key), each.line_no) for each in references if each.kind != CLAIM)
@@ -66,6 +81,16 @@ class FamilyReferences:
         """Return the first documents that several rows list as their attachment."""
         rows = self._database.execute(_LISTED, (MAX_SAMPLES,))
         return [Listed(_decode(number), *lines) for number, *lines in rows]
+
+    def find_cycles(self) -> list[FamilyCycle]:
+        """Return the cycles of rows that name each other as parents."""
+        by_line = groupby(self._database.execute(_STATING), key=itemgetter(0, 1, 2))
+        return find_cycles(
+            StatingRow(
+                line, _decode(number), _decode(begin), [Stated(FamilyKind(each[3]), _decode(each[4])) for each in named]
+            )
+            for (line, number, begin), named in islice(by_line, MOST_ROWS)
+        )
 
     def _list_unknown(self) -> Iterator[Sequence[str]]:
         unknown = self._database.execute(_UNKNOWN)

@@ -19,7 +19,6 @@ from core.checks.facts import pack_facts as pack_rows
 from core.checks.findings import Finding
 from core.errors import ImportNotRunningError
 from core.exhibit_dates import DATE_FIELDS
-from core.families.kinds import FamilyKind
 from core.families.statements import states_families
 from core.imports.chunk_facts import CLAIM, ChunkFacts, FamilyReference, pack_facts
 from core.load_file.layout import Layout
@@ -95,12 +94,12 @@ def _list_facts(chunk_input: ChunkInput, results: RowResults) -> Iterator[RowFac
 
 
 def _list_families(transaction: Session, chunk_input: ChunkInput, results: RowResults) -> list[FamilyReference]:
-    """Return what the rows would state about families, as far as it names documents, and what these would claim."""
+    """Return what the rows would state about families, and what their documents would claim."""
     statements = list_statements(transaction, chunk_input.import_record, chunk_input.layout, results)
     named = [
         FamilyReference(str(stated.kind), stated.key, line_no or 0)
         for _, stated, _, line_no in statements
-        if stated.key is not None and stated.kind is not FamilyKind.GROUP
+        if stated.key is not None
     ]
     # The facts of the rows have the ranges of their fields.
     claims = list_claims(chunk_input, results) if states_families(chunk_input.layout) else ()

@@ -13,13 +13,15 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.codes import WarningCode
+from core.families.cycles import FamilyCycle
 from core.families.kinds import FamilyKind
 from core.families.statements import states_families
-from core.families.unread import MAX_SAMPLES, KindCount, Listed, describe_listed, describe_unread
+from core.families.unread import MAX_SAMPLES, KindCount, Listed, describe_cycles, describe_listed, describe_unread
 from core.load_file.layout import Layout
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.families.reading import find_existing
+from shell.imports.completing.family_cycles import find_family_cycles
 from shell.imports.state.progress import WarningRow
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -47,10 +49,11 @@ Counts = dict[FamilyKind, KindCount]
 
 
 class Unread(NamedTuple):
-    """How many values of each kind name no document, and the first documents that several rows list."""
+    """How many values of each kind name no document, the first documents that several rows list, and the cycles."""
 
     counts: Counts
     listed: Sequence[Listed]
+    cycles: Sequence[FamilyCycle]
 
 
 def find_unread(import_record: Imports) -> Unread | None:
@@ -62,7 +65,7 @@ def find_unread(import_record: Imports) -> Unread | None:
     place: tuple[int, int] | None = (0, 0)
     while place is not None:
         place = _count_window(import_record, place, counts)
-    return Unread(counts, _find_listed(import_record))
+    return Unread(counts, _find_listed(import_record), find_family_cycles(import_record))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -97,7 +100,8 @@ def store_unread(transaction: Session, import_record: Imports, found: Unread) ->
     transaction.execute(_DELETE, {"import_id": import_record.id})
     titles = Layout.from_json(import_record.layout or "{}").titles
     warnings = [(WarningCode.FAMILY_NOT_READ, each) for each in describe_unread(found.counts, titles)]
-    warnings += ((WarningCode.FAMILY_CONFLICT, each) for each in describe_listed(found.listed, titles))
+    conflicts = [*describe_listed(found.listed, titles), *describe_cycles(found.cycles, titles)]
+    warnings += ((WarningCode.FAMILY_CONFLICT, each) for each in conflicts)
     rows = [
         WarningRow(import_record.id, 0, seq, 0, column, code.value, message)
         for seq, (code, (column, message)) in enumerate(warnings, start=_FIRST_SEQ)
