@@ -57,8 +57,13 @@ _IMPORT = """
 """
 _CHUNK = """
     INSERT INTO import_chunks (import_id, chunk_no, byte_start, byte_end, first_line, last_line, row_count, sha256,
-      status, imported) SELECT :id, n, 0, 0, n, n, 1000, REPEAT('h', 32), 'done', 0 FROM numbers
-    WHERE n BETWEEN 1 AND 1 + :rows DIV 1000
+      status, imported, first_number, last_number, first_exhibit, last_exhibit)
+    SELECT :id, 1 + n, 0, 0, 2 + 2000 * n, LEAST(2001 + 2000 * n, :rows + 1), LEAST(2000, :rows - 2000 * n),
+      REPEAT('h', 32), 'done', LEAST(2000, :rows - 2000 * n),
+      CONCAT('DOC-', LPAD(:first + 2000 * n, 9, '0')),
+      CONCAT('DOC-', LPAD(LEAST(:first + 2000 * n + 1999, :first + :rows - 1), 9, '0')),
+      :first + 2000 * n, LEAST(:first + 2000 * n + 1999, :first + :rows - 1)
+    FROM numbers WHERE n BETWEEN 0 AND (:rows - 1) DIV 2000
 """
 
 
@@ -76,9 +81,7 @@ def write_case(database: Database, documents: int) -> None:
     for number in range(1, OVERLAY + 1):
         database.query(_IMPORT, id=number, rows=each)
         if number <= IMPORTS:
-            database.query(_CHUNK, id=number, rows=each)
-            done = "UPDATE import_chunks SET imported = :rows WHERE import_id = :id AND chunk_no = 1"
-            database.query(done, id=number, rows=each)
+            database.query(_CHUNK, id=number, rows=each, first=1 + (number - 1) * each)
     for statement in _PARTS.values():
         _run(database, statement, documents, each=each)
     for names, links, key, conditions in (

@@ -20,7 +20,7 @@ _RULES = """
 BASE: shell.settings shell.observability shell.deadline core
 UTILS: shell.utils shell.db shell.aws BASE
 DOMAIN: shell.activity_log shell.exhibits shell.families core.families shell.outbox shell.tables shell.work
-  core.contracts UTILS
+  shell.zones core.contracts UTILS
 core:
 core.cells: core
 core.dates: core
@@ -52,7 +52,8 @@ shell.activity_log: UTILS
 shell.custodian_ops: shell.tables UTILS
 shell.taggings_ops: shell.tables UTILS
 shell.families: core.families shell.tables UTILS
-shell.exhibits: shell.activity_log shell.families shell.custodian_ops shell.taggings_ops shell.tables
+shell.zones: shell.tables UTILS
+shell.exhibits: shell.activity_log shell.families shell.custodian_ops shell.taggings_ops shell.tables shell.zones
   core.contracts core.families core.imports.overlay UTILS
 shell.exhibit_files: shell.exhibits core.productions DOMAIN
 shell.volume_files: core.contracts core.load_file core.volumes shell.tables UTILS

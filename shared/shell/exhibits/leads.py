@@ -17,12 +17,14 @@ from sqlalchemy.sql.selectable import NamedFromClause
 
 from core.bates_numbers import MAX_DIGITS, BatesNumber, list_windows, parse_bates_number
 from shell.exhibits import search
+from shell.exhibits.case_list import count_documents
 from shell.tables.exhibits import Exhibits
 from shell.tables.history import ExhibitChanges
 from shell.tables.links import CustodianExhibits, Taggings
 from shell.tables.production_numbers import ProductionNumbers
 from shell.utils.db_helpers import force_index, is_in
 from shell.utils.key_validation import is_storable
+from shell.zones.zone_map import count_created
 
 # More pages than a document has.
 LOOKBACK = 10_000
@@ -49,7 +51,7 @@ class Lead(NamedTuple):
 
     `link` is the custodian or tag that they have; `condition` says the same of exhibits that are found otherwise;
     `is_exact`: all of them are exhibits of the case; `is_excluded`: they are those that do not match. `grade` says how
-    many each SELECT has.
+    many each SELECT has; if it `is_least`, they may have more. `import_id` is the import that created all of them.
     """
 
     description: str
@@ -59,10 +61,22 @@ class Lead(NamedTuple):
     is_exact: bool = False
     is_excluded: bool = False
     grade: int = 0
+    is_least: bool = False
+    import_id: int | None = None
 
     def build_source(self) -> NamedFromClause:
         """Return the ids as a table with the column `id`, each once."""
         return self.parts[0].subquery("led") if len(self.parts) == 1 else union(*self.parts).subquery("led")
+
+    def restrict(self, ranges: Sequence[tuple[int, int]]) -> Lead:
+        """Return the lead to those of the exhibits, of a link or an import, whose ids are in one of the ranges."""
+        if self.link is not None:
+            ids: Any = self.link.model.exhibit_id
+            part = self.parts[0]
+        else:
+            ids = Exhibits.id
+            part = force_index(select(ids.label("id")).where(Exhibits.import_id == self.import_id), Exhibits, "PRIMARY")
+        return self._replace(parts=(part.where(or_(*(ids.between(*each) for each in ranges))),))
 
 
 def lead_by_link(link: Link, description: str) -> Lead:
@@ -82,9 +96,13 @@ def has_link(link: Link) -> ColumnElement[bool]:
 
 
 def exclude_tag(tag_id: int, description: str) -> Lead:
-    """Return the lead to the exhibits that have a tag, with the condition that an exhibit does not have it."""
-    link = Link(Taggings, tag_id)
-    return lead_by_link(link, description)._replace(condition=~has_link(link), is_excluded=True)
+    """Return the lead to the exhibits that have a tag, with the condition that an exhibit does not have it.
+
+    For NOT EXISTS the server may read the links of the whole tag first.
+    """
+    tagged = select(Taggings.exhibit_id).where(Taggings.exhibit_id == Exhibits.id, Taggings.tag_id == tag_id)
+    condition = force_index(tagged.correlate(Exhibits), Taggings, "PRIMARY").scalar_subquery().is_(None)
+    return lead_by_link(Link(Taggings, tag_id), description)._replace(condition=condition, is_excluded=True)
 
 
 def lead_by_ids(ids: Sequence[int], description: str) -> Lead:
@@ -97,7 +115,7 @@ def lead_by_import(import_id: int) -> Lead:
     """Return the lead by the import that created the exhibits, which is of the case."""
     condition = Exhibits.import_id == import_id
     ids = force_index(select(Exhibits.id.label("id")).where(condition), Exhibits, "ix_exhibits_import")
-    return Lead(f"were created by import {import_id}", (ids,), condition=condition, is_exact=True)
+    return Lead(f"were created by import {import_id}", (ids,), condition=condition, is_exact=True, import_id=import_id)
 
 
 def lead_by_overlay(import_id: int) -> Lead:
@@ -108,7 +126,7 @@ def lead_by_overlay(import_id: int) -> Lead:
     own = select(change.exhibit_id).where(change.exhibit_id == Exhibits.id, change.line_no.is_not(None))
     own = force_index(own.where(change.import_id == import_id).correlate(Exhibits), change, "PRIMARY")
     ids = force_index(ids, change, "ix_exhibit_changes_import")
-    return Lead(f"were changed by import {import_id}", (ids,), condition=own.exists())
+    return Lead(f"were changed by import {import_id}", (ids,), condition=own.limit(1).scalar_subquery().is_not(None))
 
 
 def lead_by_bates_range(case_id: int, first: str | None, last: str | None) -> Lead | None:
@@ -146,20 +164,38 @@ def _select_claimed(case_id: int, prefix: str, lowest: int, highest: int) -> Sel
     return force_index(ids, claim, "ix_production_numbers_range")
 
 
-def grade_leads(reading: Session, leads: Sequence[Lead]) -> list[Lead]:
-    """Return the leads with their grades, those with the fewest exhibits first; one statement.
+def grade_leads(reading: Session, leads: Sequence[Lead], *, is_rough: bool = False) -> list[Lead]:
+    """Return the leads with their grades, those with the fewest exhibits first.
+
+    With `is_rough` a grade is NARROW at most, which costs less. What an import created is known from its chunks, and
+    may be fewer by now. All others take one statement.
+    """
+    # One of several leads has to be chosen.
+    bounds = list_bounds()[: min(len(leads), 2) if is_rough else None]
+    graded, others = list[Lead](), list[Lead]()
+    for lead in leads:
+        created = None if lead.import_id is None else count_created(reading, lead.import_id)
+        if created is None:
+            others.append(lead)
+        else:
+            graded.append(lead._replace(grade=sum(created > bound for bound in bounds)))
+    graded += _grade_by_rows(reading, others, bounds)
+    graded = [lead._replace(is_least=is_rough and lead.grade == len(bounds)) for lead in graded]
+    return sorted(graded, key=lambda lead: lead.grade)
+
+
+def _grade_by_rows(reading: Session, leads: Sequence[Lead], bounds: Sequence[int]) -> list[Lead]:
+    """Return the leads with their grades.
 
     A row that is skipped costs less than one that is counted: a count that ends at a limit needs a temporary table.
     """
     if not leads:
         return []
-    bounds = list_bounds()
     parts = [part for lead in leads for part in lead.parts]
     skipped = [part.offset(bound).limit(1).scalar_subquery() for part in parts for bound in bounds]
     found = iter(reading.execute(select(*skipped)).one())
     grades = iter([sum(next(found) is not None for _ in bounds) for _ in parts])
-    graded = [lead._replace(grade=max(next(grades) for _ in lead.parts)) for lead in leads]
-    return sorted(graded, key=lambda lead: lead.grade)
+    return [lead._replace(grade=max(next(grades) for _ in lead.parts)) for lead in leads]
 
 
 def list_bounds() -> tuple[int, int, int]:
@@ -174,6 +210,11 @@ def build_count(statement: Select[Any]) -> Any:
 
 
 def is_long(reading: Session, case_id: int) -> bool:
-    """Return whether the case has more than MAX_SEARCHED exhibits."""
+    """Return whether the case has more than MAX_SEARCHED exhibits.
+
+    The counts of chunks say so of most long cases; the exhibits are skipped through for those of which they do not.
+    """
+    if count_documents(reading, case_id) > search.MAX_SEARCHED:
+        return True
     rows = force_index(select(Exhibits.id).where(Exhibits.case_id == case_id), Exhibits, "uq_exhibits_control_number")
-    return bool(reading.execute(select(build_count(rows))).scalar_one() > search.MAX_SEARCHED)
+    return reading.execute(rows.offset(search.MAX_SEARCHED).limit(1)).first() is not None

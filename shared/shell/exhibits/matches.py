@@ -20,6 +20,7 @@ from shell.exhibits.filters import build_exhibit_filters
 from shell.exhibits.leads import (
     BROAD,
     NARROW,
+    SORTED,
     Lead,
     Link,
     exclude_tag,
@@ -76,7 +77,7 @@ def find_matches(reading: Session, case_id: int, query: ExhibitQuery) -> Matches
     except _NoMatchError:
         return None
     without = _find_without(reading, case_id, query)
-    graded = grade_leads(reading, [*known, *without])
+    graded = grade_leads(reading, [*known, *without], is_rough=not without and not _is_searched(query))
     excluded = [each for each in graded if each.is_excluded]
     lead = _choose_lead(reading, case_id, query, [each for each in graded if not each.is_excluded], excluded)
     conditions = (
@@ -157,7 +158,7 @@ def _build_conditions(known: Sequence[Lead], lead: Lead | None) -> Iterator[Colu
     """Yield the conditions of the leads besides the one that is used."""
     for each in known:
         if each.condition is not None and (
-            lead is None or lead.grade == NARROW or each.condition is not lead.condition
+            lead is None or lead.grade >= SORTED or each.condition is not lead.condition
         ):
             yield each.condition
 
@@ -172,13 +173,16 @@ def _choose_lead(
     few = [each for each in known if each.grade < NARROW]
     if query.control_number is not None or few:
         return few[0] if few and query.control_number is None else None
-    is_searched = any(map(_is_broad, without)) or any(getattr(query, name) is not None for name in _SEARCHED)
-    if is_searched and is_long(reading, case_id):
+    if (any(map(_is_broad, without)) or _is_searched(query)) and is_long(reading, case_id):
         ranges = lead_by_bates_range(case_id, query.bates_from, query.bates_to)
         known = sorted([*known, *grade_leads(reading, [ranges] if ranges else [])], key=lambda each: each.grade)
         if not known or _is_broad(known[0]):
             raise FilterTooBroadError(_describe_refusal([*known, *without]))
     return known[0] if known and not _is_broad(known[0]) else None
+
+
+def _is_searched(query: ExhibitQuery) -> bool:
+    return any(getattr(query, name) is not None for name in _SEARCHED)
 
 
 def _is_broad(lead: Lead) -> bool:

@@ -146,7 +146,7 @@ def has_claim(case_id: int, lower: BatesNumber | None, upper: BatesNumber | None
         own = own.where(claim.last_number >= lower.number)
     if upper is not None:
         own = own.where(claim.first_number <= upper.number)
-    return force_index(own, claim, "PRIMARY").exists()
+    return force_index(own, claim, "PRIMARY").limit(1).scalar_subquery().is_not(None)
 
 
 def list_claimants(reading: Session, case_id: int, lower: BatesNumber, upper: BatesNumber) -> set[int]:

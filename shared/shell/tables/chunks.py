@@ -71,6 +71,18 @@ class ImportChunks(Base):
     boundaries: Mapped[bytes | None] = mapped_column(
         BLOB, comment="Which lines begin documents, if commands of an image load file change that; else NULL"
     )
+    first_number: Mapped[str | None] = mapped_column(
+        String(255), comment="The lowest control number of the exhibits that the chunk created; NULL: not known"
+    )
+    last_number: Mapped[str | None] = mapped_column(
+        String(255), comment="The highest control number of the exhibits that the chunk created; NULL: not known"
+    )
+    first_exhibit: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The lowest id of the exhibits that the chunk created, exhibits.id; NULL: not known"
+    )
+    last_exhibit: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The highest id of the exhibits that the chunk created, exhibits.id; NULL: not known"
+    )
 
 
 class ImportUnchanged(Base):

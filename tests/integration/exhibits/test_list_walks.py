@@ -17,6 +17,7 @@ from core.errors import FilterTooBroadError, InvalidInputError
 from core.pagination import encode_cursor
 from shell.exhibits import leads, match_keys, search
 from shell.exhibits.listing import list_exhibits
+from shell.zones.zone_map import build_zone
 from tests.integration.exhibits.exhibit_requests import CALLER
 from tests.support.exhibits.stored_cases import Cases
 
@@ -111,6 +112,34 @@ def store(cases: Cases) -> None:
             )
 
 
+def store_zones(cases: Cases) -> None:
+    """Store zones of six documents each: neighbours in the file of one import, and in the list of another."""
+    query, case = cases.database.query, cases.case("Case")
+    if query("SELECT 1 FROM import_chunks LIMIT 1"):
+        return
+    ids = dict(map(tuple, query("SELECT control_number, id FROM exhibits WHERE case_id = :c", c=case)))
+    for import_id in (7, 8):
+        query(
+            "INSERT INTO imports "
+            "(id, upload_key, tenant_id, case_id, bucket, object_key, size, file_name, user_id, status) VALUES"
+            " (:i, REPEAT(:i, 32), :t, :c, 'b', 'k', 0, 'f', 'u', 'completed')",
+            i=import_id,
+            t=CALLER.tenant_id,
+            c=case,
+        )
+        numbers = [each.control_number for each in DOCUMENTS if each.import_id == import_id]
+        numbers = numbers if import_id == 7 else sorted(numbers)
+        for place in range(0, len(numbers), 6):
+            chunk = numbers[place : place + 6]
+            zone = build_zone((number, ids[number]) for number in chunk)
+            assert zone is not None
+            values = {"import_id": import_id, "chunk_no": place, "imported": len(chunk), **zone._asdict()}
+            values |= dict.fromkeys(("byte_start", "byte_end", "first_line", "last_line", "row_count"), 0)
+            columns = ", ".join((*values, "sha256"))
+            given = ", ".join((*(f":{name}" for name in values), "REPEAT('h', 32)"))
+            query(f"INSERT INTO import_chunks ({columns}) VALUES ({given})", **values)
+
+
 def family_of(number: str) -> set[str]:
     """The control numbers of a family."""
     parents = {each.control_number: each.parent for each in DOCUMENTS}
@@ -188,6 +217,7 @@ def walk(query: dict[str, Any], limit: int, first: ExhibitPage) -> tuple[list[st
     order=st.sampled_from(("asc", "desc")),
     start=st.one_of(st.none(), NUMBERS),
     bounds=st.tuples(*(st.sampled_from((0, 3, 1000)) for _ in range(2)), st.sampled_from((10, 1000))),
+    is_zoned=st.booleans(),
 )
 @pytest.mark.slow
 def test_walks_in_both_directions_are_those_of_a_list(
@@ -197,8 +227,12 @@ def test_walks_in_both_directions_are_those_of_a_list(
     order: str,
     start: str | None,
     bounds: tuple[int, int, int],
+    is_zoned: bool,
 ) -> None:
     store(cases)
+    store_zones(cases)
+    # The chunks of a check have no zones.
+    cases.database.query("UPDATE imports SET phase = :p", p="import" if is_zoned else "check")
     matching = [each for each in DOCUMENTS if all(PREDICATES[name](each, value) for name, value in query.items())]
     expected = sorted((each.control_number for each in matching), key=str.encode, reverse=order == "desc")
     ordered = {**query, "order": order}

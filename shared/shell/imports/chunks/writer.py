@@ -8,6 +8,7 @@ at most and never updated. Which names, rejections and warnings come out is inde
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from sqlalchemy.orm import Session
@@ -43,6 +44,7 @@ from shell.tables.chunks import ImportChunks
 from shell.tables.name_kinds import NAME_KINDS
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.work.units import UnitEndedError
+from shell.zones.zone_map import build_zone
 
 
 class HasChunk(Protocol):
@@ -150,7 +152,8 @@ class ChunkWriter:
         insert_column_facts(transaction, self.chunk, self._input.column_facts)
         if self.import_record.corrects_import_id is not None:
             accept_rows(transaction, self.import_record, self.layout, map_corrected(results, self.layout))
-        return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results, named)
+        outcome = write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results, named)
+        return replace(outcome, zone=build_zone((str(row.control_number), new) for row, new in results.inserted))
 
     def _insert_exhibits(
         self, transaction: Session, results: RowResults, new: NewExhibits, rows: Sequence[StorableRow]

@@ -20,6 +20,7 @@ from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.work.messages import CompletionMessage
 from shell.work.units import UnitKind
+from shell.zones.zone_map import Zone
 
 CHUNKS = UnitKind("import_chunks", ("import_id", "chunk_no"), "imports", ("id",), "chunks_left")
 _TOTALS = text(
@@ -88,13 +89,15 @@ class Counts:
 class ChunkOutcome:
     """The final status of a chunk, `done` or `failed`, with its counts and the events to publish.
 
-    `digest` is `RowResults.compute_digest()` of a check, and of the import after it; None otherwise.
+    `digest` is `RowResults.compute_digest()` of a check, and of the import after it; None otherwise. `zone` is where
+    the exhibits are that the chunk created; None if it created none, or is not known.
     """
 
     status: ChunkStatus
     counts: Counts
     events: Sequence[Event] = ()
     digest: bytes | None = None
+    zone: Zone | None = None
 
 
 def complete_chunk(transaction: Session, import_record: Imports, chunk_no: int, outcome: ChunkOutcome) -> None:
@@ -108,6 +111,7 @@ def complete_chunk(transaction: Session, import_record: Imports, chunk_no: int, 
     append_events(transaction, outcome.events)
     phase = ImportPhase(import_record.phase)
     values = {"status": outcome.status.value, **asdict(outcome.counts), f"{phase.value}_digest": outcome.digest}
+    values |= outcome.zone._asdict() if outcome.zone else {}
     # A worker that has read the chunk for a check must not complete it for the import that follows.
     parent = (phase.active_status.value, import_record.generation)
     if CHUNKS.complete(transaction, (import_record.id, chunk_no), values, *parent):
