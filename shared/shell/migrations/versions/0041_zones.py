@@ -8,7 +8,7 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0043"
+revision = "0041"
 down_revision = "0040"
 
 # INSTANT on MySQL and MariaDB: no row is copied.
