@@ -76,7 +76,8 @@ def tagging_jobs(tenant: Tenant) -> Iterator[ApiRequest]:
     tags: dict[str, Any] = {"add": [f"{tenant.mark} Job", SHARED_TAG], "remove": [f"{tenant.mark} Privileged"]}
     for case in (SHARED_CASE, tenant.case):
         query = {f"body:query.{name}": value for name, value in filters_of(tenant, case).items()}
-        yield request_of("POST /tagging-jobs", case=case, **tags).with_values(query)
+        linked = {"body:query.custodian": SHARED_HOLDER, "body:query.tag": SHARED_TAG}
+        yield request_of("POST /tagging-jobs", case=case, **tags).with_values(query | linked)
         yield from pages(tenant, "GET /tagging-jobs", case=case)
     yield from pages(tenant, "GET /tagging-jobs")
     yield from pages(tenant, "GET /tagging-jobs", caseId=tenant.ids["case"])
