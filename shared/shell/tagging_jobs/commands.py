@@ -25,6 +25,7 @@ from shell.tables.links import TaggingJobs
 from shell.tagging_jobs.queries import describe_job, load_job
 from shell.tagging_jobs.state import format_request, lock_job, parse_request, send_turn
 from shell.taggings_ops import lock_named_tags
+from shell.utils.db_helpers import force_index
 from shell.utils.named_rows import find_or_add_named
 
 # The end or undo of an import deletes the tags that it added and that no exhibit has.
@@ -50,8 +51,7 @@ def create_job(transaction: Session, caller: Caller, body: NewTaggingJob) -> Tag
         case_id=case_id,
         user_id=caller.user_id,
         request=format_request(body),
-        # Of all cases: an upper bound that is read at once.
-        highest_id=transaction.scalar(select(func.max(Exhibits.id))) or 0,
+        highest_id=_find_highest(transaction, case_id),
     )
     job.expected = _count_expected(transaction, case_id, parse_request(case_id, job.request).query)
     transaction.add(job)
@@ -61,6 +61,12 @@ def create_job(transaction: Session, caller: Caller, body: NewTaggingJob) -> Tag
     record_act(transaction, caller, Act(ActKind.TAGGING_JOB_CREATED, job.id, case_id, summary))
     send_turn(transaction, job)
     return describe_job(job, body.case)
+
+
+def _find_highest(reading: Session, case_id: int) -> int:
+    """Return the highest id of the case's exhibits, from the index of their control numbers; 0 without one."""
+    highest = select(func.max(Exhibits.id)).where(Exhibits.case_id == case_id)
+    return reading.scalar(force_index(highest, Exhibits, "uq_exhibits_control_number")) or 0
 
 
 def _take_tags(transaction: Session, case_id: int, body: NewTaggingJob) -> None:

@@ -74,9 +74,13 @@ def exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
 def tagging_jobs(tenant: Tenant) -> Iterator[ApiRequest]:
     """Tagging jobs: requested, listed and cancelled."""
     tags: dict[str, Any] = {"add": [f"{tenant.mark} Job", SHARED_TAG], "remove": [f"{tenant.mark} Privileged"]}
-    for case in (SHARED_CASE, tenant.case):
+    for case, holder, tag in (
+        (SHARED_CASE, SHARED_HOLDER, SHARED_TAG),
+        (tenant.case, f"{tenant.mark} Grace", f"{tenant.mark} Privileged"),
+    ):
         query = {f"body:query.{name}": value for name, value in filters_of(tenant, case).items()}
-        yield request_of("POST /tagging-jobs", case=case, **tags).with_values(query)
+        linked = {"body:query.custodian": holder, "body:query.tag": tag}
+        yield request_of("POST /tagging-jobs", case=case, **tags).with_values(query | linked)
         yield from pages(tenant, "GET /tagging-jobs", case=case)
     yield from pages(tenant, "GET /tagging-jobs")
     yield from pages(tenant, "GET /tagging-jobs", caseId=tenant.ids["case"])

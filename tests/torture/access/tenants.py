@@ -88,8 +88,11 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     for count in range(1, tenant.more + 2):
         tagged = {"body:exhibitIds": tenant.ids["exhibits"][:count], "body:tags": [f"{tenant.mark} Privileged"]}
         done(tenant, "POST /taggings", tagged)
-        job = {"body:case": tenant.case, "body:query": {}, "body:add": [f"{tenant.mark} Privileged"]}
+    for count in range(tenant.more + 2):
+        job = {"body:case": tenant.case, "body:query": {}, "body:add": [f"{tenant.mark} Job {count}"]}
         tenant.ids["job"] = done(tenant, "POST /tagging-jobs", job)["id"]
+    # They stay as they are, so that one can be cancelled.
+    world.chunk_messages()
     listed = done(tenant, "GET /exhibits", {"query:case": tenant.case})["items"]
     tenant.ids["versions"] = [each["version"] for each in listed]
     done(tenant, "POST /cases", {"body:name": tenant.new_cases[0]})
