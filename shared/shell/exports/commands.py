@@ -47,8 +47,7 @@ def create_export(transaction: Session, caller: Caller, body: NewExport) -> Expo
         format=body.format.value,
         filters=json.dumps(filters),
         column_names=json.dumps(choose_columns(body.kind, body.columns)),
-        # Of all tenants: it is read by the primary key alone, and never shown.
-        highest_exhibit_id=transaction.scalar(select(func.max(Exhibits.id))) or 0,
+        highest_exhibit_id=transaction.scalar(select(func.max(Exhibits.id)).where(Exhibits.case_id == case_id)) or 0,
         expected=count_expected(transaction, case_id, filters),
         status=ExportStatus.REQUESTED.value,
     )

@@ -150,7 +150,8 @@ class Exports(Base):
     filters: Mapped[str] = mapped_column(MEDIUMTEXT, comment="The filters of the list of exhibits, as JSON")
     column_names: Mapped[str] = mapped_column(MEDIUMTEXT, comment="The columns in their order, as JSON")
     highest_exhibit_id: Mapped[int] = mapped_column(
-        BigInteger, comment="The highest exhibits.id when it was requested; documents with higher ones are left out"
+        BigInteger,
+        comment="The highest exhibits.id of the case at the request; documents with higher ones are no part",
     )
     expected: Mapped[int | None] = mapped_column(
         BigInteger, comment="How many documents matched when it was requested; NULL if they are too many to count"

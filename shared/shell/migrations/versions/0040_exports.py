@@ -21,7 +21,7 @@ _EXPORTS = """
       filters MEDIUMTEXT NOT NULL COMMENT 'The filters of the list of exhibits, as JSON',
       column_names MEDIUMTEXT NOT NULL COMMENT 'The columns in their order, as JSON',
       highest_exhibit_id BIGINT NOT NULL
-        COMMENT 'The highest exhibits.id when it was requested; documents with higher ones are left out',
+        COMMENT 'The highest exhibits.id of the case at the request; documents with higher ones are no part',
       expected BIGINT
         COMMENT 'How many documents matched when it was requested; NULL if they are too many to count',
       status VARCHAR(16) NOT NULL COMMENT 'requested, running, completed, cancelled or failed',
