@@ -6,14 +6,14 @@ no index decides, or is refused. The number of statements depends on the filters
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import DeclarativeBase, Session
 
 from core.contracts.exhibit_queries import ExhibitQuery
-from core.errors import FilterTooBroadError
+from core.errors import FilterTooBroadError, NotFoundError
 from core.exhibit_fields import FILTERED_TEXTS
 from shell.exhibits import search
 from shell.exhibits.filters import build_exhibit_filters
@@ -124,6 +124,16 @@ def _find_links(reading: Session, case_id: int, query: ExhibitQuery) -> list[Lea
         ),
         *(lead_by_link(Link(Taggings, row.id), f"have the tag {name!r}") for name, row in found[Tags].items()),
     ]
+
+
+def require_imports(reading: Session, case_id: int, filters: Mapping[str, object]) -> None:
+    """Raise NotFoundError for a filter by an import that the case does not have; `filters` by their names in the API.
+
+    A list has no matches then; what stores its filters is refused, so that no id of another tenant is kept.
+    """
+    for import_id in (filters.get("importId"), filters.get("changedByImport")):
+        if import_id is not None and reading.scalar(select(Imports.case_id).where(Imports.id == import_id)) != case_id:
+            raise NotFoundError(f"The case has no import {import_id}; name one of this case.")
 
 
 def _list_imports(reading: Session, case_id: int, query: ExhibitQuery) -> Iterator[Lead]:

@@ -19,6 +19,7 @@ from core.exports.columns import choose_columns
 from core.statuses import ExportStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.exhibits.cases import get_chosen_case
+from shell.exhibits.matches import require_imports
 from shell.exports.queries import describe_export, load_export
 from shell.exports.selection import count_expected
 from shell.outbox.writer import append_events
@@ -35,10 +36,11 @@ _CANCEL = text(
 def create_export(transaction: Session, caller: Caller, body: NewExport) -> Export:
     """Record the export that the request describes; a worker writes its file.
 
-    Raises NotFoundError for an unknown case, FilterTooBroadError if the filters would read too many exhibits.
+    Raises NotFoundError for an unknown case or import, FilterTooBroadError if the filters would read too many exhibits.
     """
     case_id = get_chosen_case(transaction, caller, body)
     filters = body.filters.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    require_imports(transaction, case_id, filters)
     export = Exports(
         tenant_id=caller.tenant_id,
         case_id=case_id,

@@ -18,7 +18,7 @@ from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.exhibits.case_list import count_documents
 from shell.exhibits.cases import get_case_id
 from shell.exhibits.match_keys import count_matches
-from shell.exhibits.matches import find_matches
+from shell.exhibits.matches import find_matches, require_imports
 from shell.tables.custodians_tags import Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import TaggingJobs
@@ -41,10 +41,11 @@ _DETACH_FROM_IMPORT = text(
 def create_job(transaction: Session, caller: Caller, body: NewTaggingJob) -> TaggingJob:
     """Record the job, with the tags that it adds, and send its first message.
 
-    Raises NotFoundError for a case that the caller does not have, InvalidInputError for a tag that its column cannot
-    store unchanged or that is both added and removed, and QueueUnavailableError.
+    Raises NotFoundError for a case or import that the caller does not have, InvalidInputError for a tag that its
+    column cannot store unchanged or that is both added and removed, and QueueUnavailableError.
     """
     case_id = get_case_id(transaction, caller, body.case)
+    require_imports(transaction, case_id, body.query.model_dump(by_alias=True))
     _take_tags(transaction, case_id, body)
     job = TaggingJobs(
         tenant_id=caller.tenant_id,

@@ -23,7 +23,9 @@ def test_the_committed_document_is_up_to_date(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_the_template_has_the_documents_routes() -> None:
-    routes = {(route.method.lower(), re.sub(r"{\w+}", "{}", route.path)) for route in template().routes}
+    routes = {
+        (route.method.lower(), re.sub(r"{\w+}", "{}", route.path)) for route in template().routes if not route.is_open
+    }
     documented = {
         (method, re.sub(r"{\w+}", "{}", path))
         for path, operations in DOCUMENT["paths"].items()

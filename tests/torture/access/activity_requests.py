@@ -66,7 +66,7 @@ def exports(tenant: Tenant) -> Iterator[ApiRequest]:
     """Exports of each kind, and the one that is completed or not."""
     for case in (SHARED_CASE, tenant.case):
         linked = {"tag": f"{tenant.mark} Privileged", "custodian": f"{tenant.mark} Grace", "hasImages": True}
-        family = {"parent": "S-0001", "changedByImport": tenant.ids["loaded"]}
+        family = {"parent": "S-0001", "changedByImport": tenant.ids[f"loaded in {case}"]}
         for chosen in (filters_of(tenant, case), linked, family):
             filters = {f"body:filters.{name}": value for name, value in chosen.items()}
             yield request_of("POST /exports", case=case, kind="documents", format="csv").with_values(filters)

@@ -50,7 +50,7 @@ class Api:
     def routes(self) -> dict[str, ApiRequest]:
         """A request of one's own for every route of the template; a route without one fails."""
         found = {each.route: each for each in requests_of(self.matrix.ours)}
-        assert {route.key for route in template().routes} == set(found)
+        assert {route.key for route in template().routes if not route.is_open} == set(found)
         return found
 
     def answered(self, request: Sequence[ApiRequest], sent: dict[str, list[str]], allowed: int) -> list[str]:
