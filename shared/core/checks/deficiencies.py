@@ -156,6 +156,7 @@ NOT_DEFICIENT: frozenset[str] = frozenset(
         (
             *(Rejection.EXISTS_WITH_OTHER_VALUES, Rejection.NOT_IN_CASE, Rejection.AMBIGUOUS_KEY, Rejection.HAS_PAGES),
             *(Rejection.TOO_MANY_VALUES, Rejection.RECORD_TOO_LARGE, Rejection.VALUE_REFUSED, Rejection.CHUNK_FAILED),
+            *(Rejection.DOCUMENT_CHANGED, Rejection.LINE_NOT_OPEN),
             # Follows from another rejected row.
             Rejection.PAGES_OF_REJECTED_ROW,
             *(WarningCode.AMBIGUOUS_TIME, WarningCode.VALUE_TRUNCATED, WarningCode.CHARACTERS_REMOVED),

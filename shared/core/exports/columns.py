@@ -41,7 +41,7 @@ COLUMNS: Mapping[ExportKind, tuple[str, ...]] = {
     ExportKind.TAGS: ("exhibit_id", "control_number", "tag", "user_id"),
     ExportKind.HISTORY: (
         *("exhibit_id", "control_number", "version", "action", "user_id", "changed_at", "import_id", "line"),
-        *("undo_no", "kind", "name", "old", "new"),
+        *("undo_no", "tagging_job_id", "kind", "name", "old", "new"),
     ),
 }
 

@@ -108,6 +108,7 @@ def _describe_change(change: ExhibitChanges) -> Iterator[Row]:
         "import_id": change.import_id,
         "line": change.line_no,
         "undo_no": change.undo_no,
+        "tagging_job_id": change.tagging_job_id,
         **_NO_VALUE,
     }
     described = describe_changes(decode_changes(change.changes))
@@ -144,6 +145,7 @@ def _describe_creation(exhibit: Any, user_id: str | None, chunks: Sequence[Any])
         "import_id": exhibit.import_id,
         "line": exhibit.line_no,
         "undo_no": None,
+        "tagging_job_id": None,
         **_NO_VALUE,
     }
 

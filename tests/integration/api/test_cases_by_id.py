@@ -24,7 +24,16 @@ EMPTY = {"/productions", "/bates-prefixes"}
 
 
 def test_every_list_of_a_case_takes_its_id() -> None:
-    assert set(LISTS) == {*NEEDED, "/activities", "/imports", "/volumes", "/productions", "/exports", "/custodians"}
+    assert set(LISTS) == {
+        *NEEDED,
+        "/activities",
+        "/imports",
+        "/volumes",
+        "/productions",
+        "/exports",
+        "/custodians",
+        "/tagging-jobs",
+    }
     for path in LISTS:
         assert "caseId" in {each["name"] for each in _PATHS[path]["get"]["parameters"]}
 
@@ -36,6 +45,7 @@ def test_the_id_finds_what_the_name_finds(acme: Matter, path: str) -> None:
     client.post("/volumes", {"case": acme.name, "name": "VOL001"})
     client.post("/custodians", {"case": acme.name, "name": "Ada"})
     client.post("/exports", {"case": acme.name, "kind": "tags", "format": "csv"})
+    client.post("/tagging-jobs", {"case": acme.name, "query": {}, "add": ["Cold"]})
     client.post("/taggings", {"exhibitIds": acme.exhibits, "tags": ["Hot"]})
     get_or_create_case(acme.world, "Other", acme.tenant)
     case_id = client.get(f"/cases/similar?name={name}").json["exact"]["id"]

@@ -11,7 +11,9 @@ from exhibit_ingest.catalog.change_rows import CHANGE_COLUMNS, describe_entry, l
 
 
 def entry(**values: Any) -> ExhibitHistoryEntry:
-    nothing = dict.fromkeys(("import_id", "line", "undo_no", "user_name")) | {kind: {} for kind in KINDS}
+    nothing = dict.fromkeys(("import_id", "line", "undo_no", "tagging_job_id", "user_name")) | {
+        kind: {} for kind in KINDS
+    }
     made = {"version": 3, "action": Action.OVERLAID, "user_id": "ada", "changed_at": datetime(2026, 11, 24, 1, 2, 3)}
     return ExhibitHistoryEntry(**{**nothing, **made, **values})
 

@@ -40,6 +40,7 @@ EXEMPT = {
     "import_undo_others": "append-only",
     "import_unchanged": "append-only",
     "activities": "append-only",
+    "tagging_jobs": "a state machine under a lock of its row",
     "exports": "a state machine: every UPDATE names the statuses that it leaves",
     "export_parts": "append-only, under a lock of part 0",
     "users": "one value, which the last token decides",
