@@ -11,6 +11,7 @@ import base64
 import gzip
 import json
 import mimetypes
+from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
@@ -35,7 +36,7 @@ def respond(path: str, folder: Path, settings: ConsoleSettings) -> Response:
     if name == _CONFIG:
         headers = {"content-type": "application/json", "cache-control": _ASK_AGAIN}
         return _build(HTTPStatus.OK, headers, settings, json.dumps(describe(settings)))
-    if not (folder / "index.html").is_file():
+    if "index.html" not in _list_files(folder):
         headers = {"content-type": "text/plain; charset=utf-8", "cache-control": "no-store"}
         return _build(HTTPStatus.NOT_FOUND, headers, settings, _NOT_BUILT)
     file = find_file(folder, name)
@@ -57,10 +58,13 @@ def describe(settings: ConsoleSettings) -> dict[str, Any]:
 
 def find_file(folder: Path, name: str) -> Path | None:
     """Return the file of a name, the page for a name without a suffix, or None."""
-    if not PurePosixPath(name).suffix:
-        return folder / "index.html"
-    file = (folder / name).resolve()
-    return file if file.is_relative_to(folder.resolve()) and file.is_file() else None
+    return _list_files(folder).get(name if PurePosixPath(name).suffix else "index.html")
+
+
+@lru_cache(maxsize=1)
+def _list_files(folder: Path) -> Mapping[str, Path]:
+    """Return the files of the build by name: a name from a request never reaches the file system."""
+    return {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
 
 
 @lru_cache(maxsize=256)

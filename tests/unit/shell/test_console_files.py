@@ -63,6 +63,9 @@ def test_a_file_with_a_hash_in_its_name_is_kept(built: Path) -> None:
         "/console/assets/../../console.py",
         "/console//etc/host.conf",
         "/console/assets/index-1.js/x.js",
+        "/console/a\0.js",
+        f"/console/{'x' * 5000}.js",
+        "/console/\ud800.js",
     ],
 )
 def test_what_the_build_lacks_is_not_found_and_never_the_page(built: Path, path: str) -> None:
