@@ -21,7 +21,6 @@ from core.load_file.field_mapping import LINE_COLUMN, ORIGINAL_LINE, get_id_fiel
 from core.load_file.given_columns import list_names
 from core.load_file.layout import Layout
 from core.load_file.original_lines import has_line_column
-from core.load_file.rows import read_key
 
 MAX_ROWS, MAX_BYTES = 1_000, 4_000_000
 # How a file is written, and not what its values mean.
@@ -121,6 +120,9 @@ def _refuse(message: str) -> FileRefusedError:
 
 def find_repeated_ids(rows: Iterable[CorrectedRow], layout: Layout) -> dict[int, int]:
     """Return the number of each row whose id an earlier one has, and the number of the first of these; from 1."""
+    # Where it is used: functions that only announce a correction do not load it.
+    from core.load_file.rows import read_key
+
     place = layout.fields.index(get_id_field(layout.fields))
     first: dict[str, int] = {}
     repeated = {}

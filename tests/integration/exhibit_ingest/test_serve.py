@@ -107,21 +107,21 @@ def test_serve_says_where_it_is_answers_a_token_of_the_command_and_ends_with_0_a
     [running] = imports_that_are(world, "running")
     sam = workspace.state_dir / "sam"
     with serving(workspace) as process:
-        printed = lines(process.stdout, 8)
+        printed = lines(process.stdout, 9)
         written = json.loads((sam / "env-vars.json").read_text())
         assert main.main(["token", "--tenant", "acme", "--user", "ada"], workspace) == 0
-        url, token = f"{printed[0].removeprefix('API:').strip()}/visitors/ü", capsys.readouterr().out.strip()
+        url, token = f"{printed[1].removeprefix('API:').strip()}/visitors/ü", capsys.readouterr().out.strip()
         assert get(url, "none").status_code == 401
         assert [get(url, token).json() for _ in range(2)] == [["acme", "ada", 1], ["acme", "ada", 2]]
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
         errors = process.communicate(timeout=30)[1].splitlines()
     assert process.returncode == 0
-    assert "token --tenant" in printed[1]
-    assert describe_place(str(workspace.database_url)) in printed[2]
+    assert "token --tenant" in printed[2]
+    assert describe_place(str(workspace.database_url)) in printed[3]
     password = make_url(str(workspace.database_url)).password
     assert not password or not [line for line in [*printed, *errors] if str(password) in line]
-    assert str(sam / "template.yaml") in printed[4]
+    assert str(sam / "template.yaml") in printed[5]
     assert printed[-1] == "Press Ctrl-C to stop."
     assert set(written) == set(Template.load(workspace.template).functions)
     assert not sam.exists(), "its addresses are no longer valid"

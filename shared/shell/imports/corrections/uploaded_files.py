@@ -21,9 +21,8 @@ from core.file_options import VolumeUse
 from core.imports.corrections import adopt_values, resolve_options
 from core.imports.error_file import adds_lines
 from core.load_file.layout import Layout
-from core.statuses import ImportKind, ImportPhase
+from core.statuses import UNDONE_STATUSES, ImportKind, ImportPhase
 from shell.db.session import session
-from shell.imports.corrections.uploaded_rows import UNDONE
 from shell.imports.state.claims import NOT_CORRECTABLE
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -88,7 +87,9 @@ def _bind(import_record: Imports, original_id: int) -> Imports:
             message = f"The case has no import {original_id}, whose rows the file is to correct. Name another one."
             raise FileRefusedError(FileFailure.NOT_A_CORRECTION, message)
         # One that runs, because a failed chunk is retried, keeps the rejected rows of its other chunks.
-        reason = _explain_state(original, f"the status {original.status}" if original.status in UNDONE else None)
+        reason = _explain_state(
+            original, f"the status {original.status}" if original.status in UNDONE_STATUSES else None
+        )
         if reason:
             raise FileRefusedError(FileFailure.NOT_A_CORRECTION, reason)
         if import_record.corrects_import_id is None:

@@ -20,16 +20,13 @@ from core.load_file.layout import Layout
 from core.load_file.original_lines import find_original_line
 from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import RowError
-from core.statuses import ImportStatus
+from core.statuses import UNDONE_STATUSES
 from shell.db.session import session
 from shell.imports.corrections.rejections import find_refusals
 from shell.imports.state.claims import ACCEPTED, Claim, accept_lines, lock_claims, read_taken, take_claims
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-UNDONE = frozenset(
-    {ImportStatus.UNDOING, ImportStatus.UNDONE, ImportStatus.UNDONE_WITH_CONFLICTS, ImportStatus.UNDO_FAILED}
-)
 _STATUS = text("SELECT status FROM imports WHERE id = :import_id")
 
 
@@ -57,7 +54,7 @@ def _explain_lines(original_id: int, lines: Collection[int]) -> dict[int, str]:
     """Return why lines of the original import are not open."""
     with session() as reading:
         status = reading.execute(_STATUS, {"import_id": original_id}).scalar()
-        if status in UNDONE:
+        if status in UNDONE_STATUSES:
             return dict.fromkeys(lines, f"Import {original_id} has the status {status}; its rows are not open.")
         taken = read_taken(reading, original_id, lines)
         refusals = find_refusals(reading, original_id, lines)
