@@ -42,7 +42,7 @@ LOADS: dict[str, set[str]] = {
     "custody_api": API | SLOTS,
     "exhibits_api": API | SLOTS,
     "exports_api": API | SLOTS,
-    "import_checks_api": API | SLOTS | {"core.load_file.rows"},
+    "import_checks_api": API | SLOTS,
     "import_chunk": QUEUE | {"core.load_file.rows"},
     "import_results_api": API - {"shell.api.mutations"},
     "imports_api": API | SLOTS,
