@@ -1,8 +1,8 @@
 """Find the documents of corrected rows of an overlay that were changed since the original import rejected these rows.
 
 Guaranteed: every change and creation by a later import, and every other one after the chunk that rejected the row, is
-found, except for those of imports that were undone; and so is a row of the original import itself for the same
-document. Where the caller holds the locks on the exhibits, no later change can be missed: whoever changes an exhibit
+found, except for those of imports that were undone and those that no row states, the pages of images; and so is a row
+of the original import itself for the same document. Where the caller holds the locks on the exhibits, no later change can be missed: whoever changes an exhibit
 writes its history under that lock, and no import of the case is undone while the correction runs (D292).
 """
 
@@ -31,7 +31,7 @@ _CHANGES = text(
     "SELECT c.exhibit_id, c.import_id, c.line_no, c.user_id "  # noqa: S608
     f"FROM {_ASKED} STRAIGHT_JOIN exhibit_changes AS c FORCE INDEX (PRIMARY) ON c.exhibit_id = asked.exhibit_id "
     "LEFT JOIN imports AS other ON other.id = c.import_id "
-    "WHERE c.import_id = :original OR ((other.status IS NULL OR other.status <> 'undone') "
+    "WHERE c.import_id = :original OR ((other.status IS NULL OR (other.status <> 'undone' AND other.kind <> 'images')) "
     "AND (c.import_id > :original OR k.finished_at IS NULL OR c.created_at_gmt >= k.finished_at)) "
     "ORDER BY c.exhibit_id, c.import_id <=> :original, c.version"
 )
