@@ -1,6 +1,7 @@
 """Create the imports of images of corrected documents, in the transaction that ends a correction or the images.
 
-Guaranteed: whichever of the two ends last creates the import, once: the end of the images locks the corrections of
+Guaranteed: whichever of the two ends last creates the import, once, if the correction completes, however the images
+end; a correction that fails or is cancelled has none until its retry completes. The end of the images locks the corrections of
 their data file, so that it sees those that have ended and the others see it, and the import has one key for each
 generation of the correction: one that is retried has its later rows followed, too, without the lines that are taken.
 Where no rejected document is of a corrected row, nothing is created. The import comes after the correction, which is undone
@@ -55,8 +56,18 @@ def create_images(transaction: Session, import_record: Imports) -> None:
             documents = {each.exhibit_id for each in find_documents(transaction, images)}
             found = documents & find_accepted(transaction, import_record.id) if documents else set()
             _create(transaction, images, import_record, len(found))
-    elif _has_data_file(import_record):
-        _create_after_images(transaction, transaction.get_one(Imports, import_record.id))
+    else:
+        create_after_images(transaction, import_record.id)
+
+
+def create_after_images(transaction: Session, import_id: int) -> None:
+    """Create what begins with the end of images, however they end; do nothing for any other import.
+
+    The caller holds the locks that `create_images` needs. Raises QueueUnavailableError as that does.
+    """
+    import_record = transaction.get_one(Imports, import_id, populate_existing=True)
+    if _has_data_file(import_record):
+        _create_after_images(transaction, import_record)
 
 
 def _corrects_rows(import_record: Imports) -> bool:
@@ -66,7 +77,7 @@ def _corrects_rows(import_record: Imports) -> bool:
 
 def _has_data_file(import_record: Imports) -> bool:
     is_original = import_record.corrects_import_id is None and import_record.kind == ImportKind.IMAGES
-    return is_original and import_record.after_import_id is not None
+    return is_original and import_record.phase == ImportPhase.IMPORT and import_record.after_import_id is not None
 
 
 def _list_images(transaction: Session, rows_id: int | None) -> list[Imports]:
