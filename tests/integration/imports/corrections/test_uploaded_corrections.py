@@ -273,3 +273,19 @@ def test_tags_set_since_are_newer_than_a_row_with_tags(world: World) -> None:
     finish_job(world, request_job({}, add=("Reviewed",)))
     text = read_error_file(world, overlay).replace("\r\n,hot", "\r\nA-2,hot")
     assert list_reasons(upload(world, overlay, text))[2][0] == "DOCUMENT_CHANGED"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_one_line_in_two_chunks_of_a_file(world: World, chunk_rows: Any, order: int) -> None:
+    """The first row that is accepted wins, and the other one's message says that a row of its file has the line."""
+    import_id = world.run(build_file(1))
+    chunk_rows(1)
+    announced = announce(import_id).json
+    text = give_ids(write_error_file(3), {3: "U"}) + "V,other,L3\r\n"
+    assert call(start_import.lambda_handler, put(world, announced, text))
+    for message in list(world.chunk_messages())[::order]:
+        assert world.import_chunk(message)
+    world.chunk_messages()
+    assert set(list_titles(world)) == {"A-1", "U" if order == 1 else "V"}
+    message = f"Line 3 of import {import_id} is corrected by another row of this file; keep one of the two."
+    assert list_reasons(int(announced["id"]))[3] == ("LINE_NOT_OPEN", message)
