@@ -207,5 +207,7 @@ def test_cancelled_and_retried(world: World) -> None:
     assert CLIENT.post(f"/imports/{followed}/cancel").status == 200
     assert post(images, discard=[LINE_OF_A2]).status == 201
     refused = CLIENT.post(f"/imports/{followed}/retry")
-    assert (refused.status, refused.json["detail"][:13]) == (409, "1 of the rows")
+    advice = f"for the others, load the rejected-rows file of import {images} with its options."
+    lost = f"1 of the rows were corrected or discarded otherwise since; {advice}"
+    assert (refused.status, refused.json["detail"]) == (409, lost)
     assert "A-2" not in page_counts(world)
