@@ -1,12 +1,12 @@
 """Create the imports of images of corrected documents, in the transaction that ends a correction or the images.
 
 Guaranteed: whichever of the two ends last creates the import, once, if the correction completes, however the images
-end; a correction that fails or is cancelled has none until its retry completes. The end of the images locks the corrections of
-their data file, so that it sees those that have ended and the others see it, and the import has one key for each
-generation of the correction: one that is retried has its later rows followed, too, without the lines that are taken.
-Where no rejected document is of a corrected row, nothing is created. The import comes after the correction, which is undone
-after it, and starts as `shell.imports.state.dependents` says. Rows of imports are locked in this order: the import of
-the data file, that of the images, the corrections.
+end; a correction that fails or is cancelled has none until its retry completes. The end of the images locks the
+corrections of their data file, so that it sees those that have ended and the others see it, and the import has one key
+for each generation of the correction: one that is retried has its later rows followed, too, without the lines that are
+taken. Where no rejected document is of a corrected row, nothing is created. The import comes after the correction,
+which is undone after it, and starts as `shell.imports.state.dependents` says. Rows of imports are locked in this order:
+the import of the data file, that of the images, the corrections.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 Guaranteed: every change and creation by a later import, and every other one after the chunk that rejected the row, is
 found, except for those of imports that were undone and those of what the row does not state: pages of images, and tags
-that it has no column for. So is a row of the original import itself for the same document. Where the caller holds the locks on the exhibits, no later change can be missed: whoever changes an exhibit
-writes its history under that lock, and no import of the case is undone while the correction runs (D292).
+that it has no column for. So is a row of the original import itself for the same document. Where the caller holds the
+locks on the exhibits, no later change can be missed: whoever changes an exhibit writes its history under that lock, and
+no import of the case is undone while the correction runs (D292).
 """
 
 from __future__ import annotations
