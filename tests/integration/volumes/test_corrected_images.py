@@ -178,9 +178,11 @@ def test_images_that_are_cancelled_after_the_correction(world: World) -> None:
 
 
 def test_images_whose_last_step_fails_after_the_correction(world: World) -> None:
-    rows, images, completion = hold_images(world)
+    rows, images, _ = hold_images(world)
     correction = correct(world, rows, TO_A2)
-    assert fail_completion(load_current_import(images), 1)
+    import_record = load_current_import(images)
+    assert import_record is not None
+    assert fail_completion(import_record, 1)
     (followed,) = list_followed(world, correction)
     finish_imports(world)
     assert results(world, followed) == ("completed", 1, 1, 0, 0, 0)

@@ -62,12 +62,10 @@ def _explain_lines(import_record: Imports, lines: Collection[int]) -> dict[int, 
             return dict.fromkeys(lines, f"Import {original_id} has the status {status}; its rows are not open.")
         taken = read_taken(reading, original_id, lines)
         refusals = find_refusals(reading, original_id, lines)
-    own = {
-        f"is corrected by import {import_record.id}": "is corrected by another row of this file; keep one of the two"
-    }
-    return {
-        line: f"Line {line} of import {original_id} {own.get(what, what)}." for line, what in taken.items()
-    } | refusals
+    beside = "is corrected by another row of this file; keep one of the two"
+    own = {f"is corrected by import {import_record.id}": beside}
+    found = {line: f"Line {line} of import {original_id} {own.get(what, what)}." for line, what in taken.items()}
+    return found | refusals
 
 
 def accept_rows(transaction: Session, import_record: Imports, layout: Layout, lines: Mapping[int, int]) -> None:

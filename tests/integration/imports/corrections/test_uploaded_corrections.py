@@ -287,5 +287,5 @@ def test_one_line_in_two_chunks_of_a_file(world: World, chunk_rows: Any, order: 
         assert world.import_chunk(message)
     world.chunk_messages()
     assert set(list_titles(world)) == {"A-1", "U" if order == 1 else "V"}
-    message = f"Line 3 of import {import_id} is corrected by another row of this file; keep one of the two."
-    assert list_reasons(int(announced["id"]))[3] == ("LINE_NOT_OPEN", message)
+    reason = f"Line 3 of import {import_id} is corrected by another row of this file; keep one of the two."
+    assert list_reasons(int(announced["id"]))[3] == ("LINE_NOT_OPEN", reason)
