@@ -32,6 +32,7 @@ from core.imports.steps import CANCELLABLE, Action, find_next
 from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.sqs import send_messages
+from shell.imports.corrected_images.starting import create_after_images
 from shell.imports.state.access import refuse_during_undo, require_import
 from shell.imports.state.claims import refuse_beside_claims, refuse_without_claims
 from shell.imports.state.codes import CARRY_CODES, delete_failed_chunks
@@ -119,6 +120,7 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
         counts = {name: totals[name] for name in _ROW_COUNTS}
         append_events(transaction, [import_cancelled(import_id, found.tenant_id, found.generation, counts)])
         record_act(transaction, caller, Act(ActKind.IMPORT_CANCELLED, import_id, found.case_id, counts))
+        create_after_images(transaction, import_id)
         block_dependents(transaction, import_id)
     elif found.status != ImportStatus.CANCELLED:
         raise WrongStateError(

@@ -8,7 +8,9 @@ import complete_import
 import import_chunk
 import start_import
 from core.errors import WrongStateError
+from shell.imports.completing.completion import fail_completion
 from shell.imports.queries import get_import
+from shell.imports.state.records import load_current_import
 from tests.integration.volumes.test_corrected_volumes import list_unreferenced
 from tests.integration.volumes.volume_requests import CALLER, finish_imports, import_rows, run, upload
 from tests.support.application.driver import Message, World, call, completion_messages, request_messages
@@ -163,6 +165,33 @@ def test_images_that_end_after_the_correction(world: World) -> None:
     check_open(world, images, 2)
 
 
+def test_images_that_are_cancelled_after_the_correction(world: World) -> None:
+    """The documents that were rejected before follow, as if the images had been completed."""
+    rows, images, completion = hold_images(world)
+    correction = correct(world, rows, TO_A2)
+    assert CLIENT.post(f"/imports/{images}/cancel").status == 200
+    (followed,) = list_followed(world, correction)
+    call(complete_import.lambda_handler, completion)
+    finish_imports(world)
+    assert results(world, followed) == ("completed", 1, 1, 0, 0, 0)
+    check_open(world, images, 2)
+
+
+def test_images_whose_last_step_fails_after_the_correction(world: World) -> None:
+    rows, images, _ = hold_images(world)
+    correction = correct(world, rows, TO_A2)
+    import_record = load_current_import(images)
+    assert import_record is not None
+    assert fail_completion(import_record, 1)
+    (followed,) = list_followed(world, correction)
+    finish_imports(world)
+    assert results(world, followed) == ("completed", 1, 1, 0, 0, 0)
+    # The images are completed by a retry, which creates no second import.
+    assert CLIENT.post(f"/imports/{images}/retry").status == 200
+    finish_imports(world)
+    assert list_followed(world, correction) == [followed]
+
+
 def test_cancelled_and_retried(world: World) -> None:
     rows, images = import_volume(world)
     correction = correct(world, rows, {**TO_A2, 4: set_cell(0, "A-3")})
@@ -180,5 +209,7 @@ def test_cancelled_and_retried(world: World) -> None:
     assert CLIENT.post(f"/imports/{followed}/cancel").status == 200
     assert post(images, discard=[LINE_OF_A2]).status == 201
     refused = CLIENT.post(f"/imports/{followed}/retry")
-    assert (refused.status, refused.json["detail"][:13]) == (409, "1 of the rows")
+    advice = f"for the others, load the rejected-rows file of import {images} with its options."
+    lost = f"1 of the rows were corrected or discarded otherwise since; {advice}"
+    assert (refused.status, refused.json["detail"]) == (409, lost)
     assert "A-2" not in page_counts(world)

@@ -15,6 +15,7 @@ from tests.integration.imports.corrections.test_uploaded_corrections import uplo
 from tests.integration.volumes.volume_requests import CALLER, finish_imports, import_rows, run, upload
 from tests.support.application.driver import World, call
 from tests.support.imports.corrected_rows import CLIENT, correct, get_state, list_rows, post, set_cell
+from tests.support.imports.image_load_files import opt, page_counts
 from tests.support.undo.runs import undo
 
 HEADER = "Control Number,Native Path,Text Path\r\n"
@@ -129,3 +130,21 @@ def test_rejected_lines_of_an_image_load_file_are_discarded_only(world: World, k
         assert post(found["id"], {2: ["x"]}).status == 409
     else:
         assert post(found["id"], discard=[2]).json["openRejections"] == 0
+
+
+def test_pages_of_the_volume_are_no_newer_values(world: World) -> None:
+    """The images of an overlay's volume change each document after its rows were read."""
+    world.run(b"Control Number,Title\r\nA-1,base\r\nA-2,base\r\n")
+    documents = (("A-1", 1), ("A-2", 1))
+    files = {
+        "DATA/load.csv": b"Control Number,Title\r\nA-1,seven\r\n,seven\r\n",
+        "DATA/load.opt": opt(*documents),
+        **{f"DATA/IMAGES/{key}.0.tif": b"image" for key, _ in documents},
+    }
+    volume_id = upload(world, files)
+    run(volume_id, options={"mode": "overlay"})
+    finish_imports(world)
+    rows = int(import_rows(world, volume_id)[0]["id"])
+    assert page_counts(world) == {"A-1": 1, "A-2": 1}
+    state = get_state(correct(world, rows, {3: set_cell(0, "A-2")}))
+    assert (state["updated"], state["rejected"]) == (1, 0)

@@ -110,7 +110,7 @@ class ChunkOverlay:
         if original_id is None:
             return part
         documents = [_describe_document(each, self._input.layout) for each in part]
-        refused = find_changed(transaction, original_id, documents)
+        refused = find_changed(transaction, original_id, self._input.layout, documents)
         self._results.rejected += [
             (each.row, [refused[each.exhibit.id]]) for each in part if each.exhibit.id in refused
         ]

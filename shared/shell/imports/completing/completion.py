@@ -27,7 +27,7 @@ from shell.imports.completing.check_comparison import compare_with_check
 from shell.imports.completing.column_warnings import find_column_warnings, store_column_warnings
 from shell.imports.completing.spellings import resolve_spellings
 from shell.imports.completing.unread_families import Unread, find_unread, store_unread
-from shell.imports.corrected_images.starting import create_images
+from shell.imports.corrected_images.starting import create_after_images, create_images
 from shell.imports.pages.reconciliation import Reconciled, reconcile_pages
 from shell.imports.pages.reopening import reopen_images
 from shell.imports.state.code_folding import fold_codes
@@ -198,5 +198,6 @@ def _fail(import_record: Imports, generation: int) -> bool:
         append_events(transaction, [import_failed(import_record.id, import_record.tenant_id, code)])
         act = Act(ActKind.IMPORT_FAILED, import_record.id, import_record.case_id, {"code": code})
         record_own_act(transaction, import_record.tenant_id, act)
+        create_after_images(transaction, import_record.id)
         block_dependents(transaction, import_record.id)
     return True

@@ -1,10 +1,12 @@
 """Create the imports of images of corrected documents, in the transaction that ends a correction or the images.
 
-Guaranteed: whichever of the two ends last creates the import, once: the end of the images locks the corrections of
-their data file, so that it sees those that have ended and the others see it, and the import has one key. Where no
-rejected document is of a corrected row, nothing is created. The import comes after the correction, which is undone
-after it, and starts as `shell.imports.state.dependents` says. Rows of imports are locked in this order: the import of
-the data file, that of the images, the corrections.
+Guaranteed: whichever of the two ends last creates the import, once, if the correction completes, however the images
+end; a correction that fails or is cancelled has none until its retry completes. The end of the images locks the
+corrections of their data file, so that it sees those that have ended and the others see it, and the import has one key
+for each generation of the correction: one that is retried has its later rows followed, too, without the lines that are
+taken. Where no rejected document is of a corrected row, nothing is created. The import comes after the correction,
+which is undone after it, and starts as `shell.imports.state.dependents` says. Rows of imports are locked in this order:
+the import of the data file, that of the images, the corrections.
 """
 
 from __future__ import annotations
@@ -27,21 +29,20 @@ _WITH_REJECTIONS = (
     *(ImportStatus.FAILED, ImportStatus.CANCELLED),
 )
 _CORRECTIONS = text(
-    "SELECT id, user_id, status FROM imports WHERE corrects_import_id = :import_id AND kind = 'rows' "
+    "SELECT id, user_id, status, generation FROM imports WHERE corrects_import_id = :import_id AND kind = 'rows' "
     "AND phase = 'import' AND volume_id IS NOT NULL ORDER BY id FOR UPDATE"
 )
 _ENDED_WELL = (ImportStatus.COMPLETED, ImportStatus.COMPLETED_WITH_REJECTIONS)
 
 
-def build_images_key(correction_id: int | None, images_id: int | None) -> bytes:
-    """Return the 32 bytes that identify the import of images after a correction."""
-    return hashlib.sha256(f"corrected images\0{correction_id}\0{images_id}".encode()).digest()
+def build_images_key(correction_id: int, generation: int, images_id: int) -> bytes:
+    """Return the 32 bytes that identify the import of images after a generation of a correction."""
+    return hashlib.sha256(f"corrected images\0{correction_id}\0{generation}\0{images_id}".encode()).digest()
 
 
 def is_of_corrected(import_record: Imports) -> bool:
     """Return whether an import is one of images of corrected documents."""
-    key = build_images_key(import_record.after_import_id, import_record.corrects_import_id)
-    return bytes(import_record.upload_key) == key
+    return import_record.kind == ImportKind.IMAGES and import_record.corrects_import_id is not None
 
 
 def create_images(transaction: Session, import_record: Imports) -> None:
@@ -55,8 +56,18 @@ def create_images(transaction: Session, import_record: Imports) -> None:
             documents = {each.exhibit_id for each in find_documents(transaction, images)}
             found = documents & find_accepted(transaction, import_record.id) if documents else set()
             _create(transaction, images, import_record, len(found))
-    elif _has_data_file(import_record):
-        _create_after_images(transaction, transaction.get_one(Imports, import_record.id))
+    else:
+        create_after_images(transaction, import_record.id)
+
+
+def create_after_images(transaction: Session, import_id: int) -> None:
+    """Create what begins with the end of images, however they end; do nothing for any other import.
+
+    The caller holds the locks that `create_images` needs. Raises QueueUnavailableError as that does.
+    """
+    import_record = transaction.get_one(Imports, import_id, populate_existing=True)
+    if _has_data_file(import_record):
+        _create_after_images(transaction, import_record)
 
 
 def _corrects_rows(import_record: Imports) -> bool:
@@ -66,7 +77,7 @@ def _corrects_rows(import_record: Imports) -> bool:
 
 def _has_data_file(import_record: Imports) -> bool:
     is_original = import_record.corrects_import_id is None and import_record.kind == ImportKind.IMAGES
-    return is_original and import_record.after_import_id is not None
+    return is_original and import_record.phase == ImportPhase.IMPORT and import_record.after_import_id is not None
 
 
 def _list_images(transaction: Session, rows_id: int | None) -> list[Imports]:
@@ -94,7 +105,7 @@ def _list_ended(transaction: Session, images: Imports) -> list[Any]:
 
 def _create(transaction: Session, images: Imports, correction: Any, documents: int) -> bool:
     """Insert the import, which waits for the correction; return whether it was, for at least one document."""
-    key = build_images_key(correction.id, images.id)
+    key = build_images_key(correction.id, correction.generation, images.id)
     if not documents or transaction.execute(_IS_CREATED, {"key": key}).first() is not None:
         return False
     row = _build(images, correction, key)

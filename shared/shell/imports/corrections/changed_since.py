@@ -1,9 +1,10 @@
 """Find the documents of corrected rows of an overlay that were changed since the original import rejected these rows.
 
 Guaranteed: every change and creation by a later import, and every other one after the chunk that rejected the row, is
-found, except for those of imports that were undone; and so is a row of the original import itself for the same
-document. Where the caller holds the locks on the exhibits, no later change can be missed: whoever changes an exhibit
-writes its history under that lock, and no import of the case is undone while the correction runs (D292).
+found, except for those of imports that were undone and those of what the row does not state: pages of images, and tags
+that it has no column for. So is a row of the original import itself for the same document. Where the caller holds the
+locks on the exhibits, no later change can be missed: whoever changes an exhibit writes its history under that lock, and
+no import of the case is undone while the correction runs (D292).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sqlalchemy.orm import Session
 from core.cells.keys import show_text
 from core.codes import Rejection
 from core.imports.id_lists import decode_ids
+from core.load_file.layout import Layout
 from core.load_file.rows import RowError
 
 LISTS_PER_PAGE = 200
@@ -26,14 +28,18 @@ _ASKED = (
     "LEFT JOIN import_rejections AS r ON r.import_id = :original AND r.line_no = asked.line_no AND r.seq = 0 "
     "LEFT JOIN import_chunks AS k ON k.import_id = r.import_id AND k.chunk_no = r.chunk_no"
 )
-# The last one of an exhibit counts. The original import cannot be undone while one that corrects it runs.
+# The last one of an exhibit counts, that of the original import before others, which cannot be undone while one that
+# corrects it runs. What only tags is no newer value of a row without tags.
 _CHANGES = text(
-    "SELECT c.exhibit_id, c.import_id, c.line_no, c.user_id "  # noqa: S608
+    "SELECT c.exhibit_id, c.import_id, c.line_no, c.user_id FROM ("  # noqa: S608
+    "SELECT c.exhibit_id, COALESCE(MAX(IF(c.import_id = :original, c.version, NULL)), MAX(c.version)) AS version "
     f"FROM {_ASKED} STRAIGHT_JOIN exhibit_changes AS c FORCE INDEX (PRIMARY) ON c.exhibit_id = asked.exhibit_id "
     "LEFT JOIN imports AS other ON other.id = c.import_id "
-    "WHERE c.import_id = :original OR ((other.status IS NULL OR other.status <> 'undone') "
+    "WHERE c.import_id = :original OR ((other.status IS NULL OR (other.status <> 'undone' AND other.kind <> 'images')) "
+    "AND (:maps_tags OR c.action NOT IN ('tagged', 'untagged')) "
     "AND (c.import_id > :original OR k.finished_at IS NULL OR c.created_at_gmt >= k.finished_at)) "
-    "ORDER BY c.exhibit_id, c.import_id <=> :original, c.version"
+    "GROUP BY c.exhibit_id) AS last STRAIGHT_JOIN exhibit_changes AS c FORCE INDEX (PRIMARY) "
+    "ON c.exhibit_id = last.exhibit_id AND c.version = last.version"
 )
 _CREATIONS = text(
     "SELECT e.id AS exhibit_id, e.import_id, e.line_no, creator.user_id "  # noqa: S608
@@ -65,8 +71,10 @@ class _Change(NamedTuple):
     user_id: str
 
 
-def find_changed(transaction: Session, original_id: int, documents: Sequence[CorrectedDocument]) -> dict[int, RowError]:
-    """Return why rows must not change their documents, by the ids of these.
+def find_changed(
+    transaction: Session, original_id: int, layout: Layout, documents: Sequence[CorrectedDocument]
+) -> dict[int, RowError]:
+    """Return why rows of this layout must not change their documents, by the ids of these.
 
     DUPLICATE_ID if the original import has a row of the document, which its own rows must not replace, whatever they
     state; DOCUMENT_CHANGED if something else changed it since and the row does not state its version, or if the row
@@ -75,7 +83,7 @@ def find_changed(transaction: Session, original_id: int, documents: Sequence[Cor
     if not documents:
         return {}
     rows = json.dumps([(each.exhibit_id, each.line) for each in documents])
-    place = {"original": original_id, "rows": rows}
+    place = {"original": original_id, "rows": rows, "maps_tags": "tags" in layout.fields}
     changes: dict[int, _Change] = {}
     for statement in (_CREATIONS, _CHANGES):
         for exhibit_id, *what in transaction.execute(statement, place):
@@ -83,7 +91,7 @@ def find_changed(transaction: Session, original_id: int, documents: Sequence[Cor
                 changes[exhibit_id] = _Change(*what)
     others = [each.exhibit_id for each in documents if not _is_of(changes.get(each.exhibit_id), original_id)]
     found_equal = set(_list_unchanged(transaction, original_id, others))
-    reasons = ((each, _explain(each, original_id, changes, found_equal)) for each in documents)
+    reasons = ((each, _explain(each, original_id, changes, found_equal, layout)) for each in documents)
     return {each.exhibit_id: reason for each, reason in reasons if reason}
 
 
@@ -112,7 +120,11 @@ def _list_unchanged(transaction: Session, original_id: int, exhibit_ids: Collect
 
 
 def _explain(
-    document: CorrectedDocument, original_id: int, changes: Mapping[int, _Change], found_equal: Collection[int]
+    document: CorrectedDocument,
+    original_id: int,
+    changes: Mapping[int, _Change],
+    found_equal: Collection[int],
+    layout: Layout,
 ) -> RowError | None:
     change, shown = changes.get(document.exhibit_id), show_text(document.control_number)
     if _is_of(change, original_id) or document.exhibit_id in found_equal:
@@ -127,7 +139,9 @@ def _explain(
     else:
         message = f"{shown} was changed by {_name(change)} since import {original_id} rejected this row"
         message += f" and has version {document.version}."
-    advice = "Look at the document; to change it all the same, correct the row with that version."
+    # A file has no place for a version.
+    way = "" if layout.json_cells else f" by POST /imports/{original_id}/corrections"
+    advice = f"Look at the document; to change it all the same, correct the row{way} with that version."
     return RowError(Rejection.DOCUMENT_CHANGED, None, f"{message} {advice}")
 
 

@@ -45,20 +45,24 @@ def find_refused_rows(import_record: Imports, layout: Layout, records: Sequence[
             )
         elif first.setdefault(line, record.line_no) != record.line_no:
             found[record.line_no] = f"Line {first[line]} of this file corrects line {line}, too. Keep one of the two."
-    found |= {first[line]: reason for line, reason in _explain_lines(import_record.corrects_import_id, first).items()}
+    found |= {first[line]: reason for line, reason in _explain_lines(import_record, first).items()}
     return {line: RowError(Rejection.LINE_NOT_OPEN, None, reason) for line, reason in found.items()}
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _explain_lines(original_id: int, lines: Collection[int]) -> dict[int, str]:
+def _explain_lines(import_record: Imports, lines: Collection[int]) -> dict[int, str]:
     """Return why lines of the original import are not open."""
+    original_id = import_record.corrects_import_id or 0
     with session() as reading:
         status = reading.execute(_STATUS, {"import_id": original_id}).scalar()
         if status in UNDONE_STATUSES:
             return dict.fromkeys(lines, f"Import {original_id} has the status {status}; its rows are not open.")
         taken = read_taken(reading, original_id, lines)
         refusals = find_refusals(reading, original_id, lines)
-    return {line: f"Line {line} of import {original_id} {what}." for line, what in taken.items()} | refusals
+    beside = "is corrected by another row of this file; keep one of the two"
+    own = {f"is corrected by import {import_record.id}": beside}
+    found = {line: f"Line {line} of import {original_id} {own.get(what, what)}." for line, what in taken.items()}
+    return found | refusals
 
 
 def accept_rows(transaction: Session, import_record: Imports, layout: Layout, lines: Mapping[int, int]) -> None:

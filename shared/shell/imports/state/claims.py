@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import WrongStateError
 from core.imports.uploads import CORRECTIONS
-from core.statuses import ImportStatus
+from core.statuses import ImportKind, ImportStatus
 from shell.db.bulk_insert import insert_new
 from shell.tables.imports import Imports
 
@@ -55,7 +55,7 @@ _LOST = text(
     f"SELECT IF(i.kind = 'rows' AND i.object_key NOT LIKE '{CORRECTIONS}/%', 0, "  # noqa: S608
     "left_over.rows_left - (SELECT COUNT(*) FROM import_chunks AS k JOIN import_corrections AS claim "
     "ON claim.correcting_import_id = k.import_id AND claim.correcting_line BETWEEN k.first_line AND k.last_line "
-    "WHERE k.import_id = i.id AND k.status <> 'done')) AS lost, o.id, o.status "
+    "WHERE k.import_id = i.id AND k.status <> 'done')) AS lost, o.id, o.status, i.kind "
     "FROM (SELECT import_id, SUM(row_count) AS rows_left FROM import_chunks "
     "WHERE import_id = :import_id AND status <> 'done' GROUP BY import_id) AS left_over "
     "JOIN imports AS i ON i.id = left_over.import_id JOIN imports AS o ON o.id = i.corrects_import_id"
@@ -185,9 +185,10 @@ def refuse_without_claims(transaction: Session, import_id: int) -> None:
     if found.status in NOT_CORRECTABLE:
         raise WrongStateError(f"Import {found.id}, whose rows this one corrects, has the status {found.status}.")
     if found.lost:
-        raise WrongStateError(
-            f"{found.lost} of the rows were corrected or discarded otherwise since; correct the others again."
-        )
+        advice = "correct the others again"
+        if found.kind == ImportKind.IMAGES:
+            advice = f"for the others, load the rejected-rows file of import {found.id} with its options"
+        raise WrongStateError(f"{found.lost} of the rows were corrected or discarded otherwise since; {advice}.")
 
 
 def refuse_beside_claims(transaction: Session, import_id: int) -> None:

@@ -17,6 +17,7 @@ from shell.imports.chunks.write_or_check import finish_chunk
 from tests.integration.imports.corrections.test_corrected_overlays import BASE, build, list_reasons, list_titles
 from tests.integration.imports.corrections.test_correction_claims import build_file, check_open
 from tests.support.application.driver import World, call
+from tests.support.exhibits.tagging_job_runs import finish_job, request_job
 from tests.support.imports.corrected_rows import CLIENT, deliver, dump_case, get_state, list_rows, post
 from tests.support.undo.runs import undo
 
@@ -248,3 +249,43 @@ def test_announcements_that_are_refused(world: World) -> None:
     assert announce(import_id).status == 409
     assert call(start_import.lambda_handler, put(world, pending, build_file(1).decode()))
     assert get_state(pending["id"])["failureCode"] == "NOT_A_CORRECTION"
+
+
+def test_a_row_of_a_file_that_a_newer_value_rejects_says_what_to_do(world: World) -> None:
+    """A file has no place for a version; tags that were set since are no newer value of its columns."""
+    world.run(BASE.encode())
+    overlay = world.run(build(",seven", ",seven"), mode="overlay")
+    finish_job(world, request_job({}, add=("Reviewed",)))
+    world.run(build("A-2,eight", "A-2,nine", "A-9,none"), mode="overlay")
+    later = world.run(build("A-2,ten"), mode="overlay")
+    text = write_error_file(2, 3).replace("title 2", "seven").replace("title 3", "seven")
+    corrected = upload(world, overlay, give_ids(text, {2: "A-2", 3: "A-3"}))
+    message = f"A-2 was changed by import {later}, line 2, since import {overlay} rejected this row and has version 4."
+    advice = f"to change it all the same, correct the row by POST /imports/{overlay}/corrections with that version."
+    reasons = list_reasons(corrected)
+    assert reasons == {2: ("DOCUMENT_CHANGED", f"{message} Look at the document; {advice}")}
+    assert list_titles(world)["A-3"] == "seven"
+
+
+def test_tags_set_since_are_newer_than_a_row_with_tags(world: World) -> None:
+    world.run(BASE.encode())
+    overlay = world.run(b"Control Number,Tags\r\n,hot\r\n", mode="overlay")
+    finish_job(world, request_job({}, add=("Reviewed",)))
+    text = read_error_file(world, overlay).replace("\r\n,hot", "\r\nA-2,hot")
+    assert list_reasons(upload(world, overlay, text))[2][0] == "DOCUMENT_CHANGED"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_one_line_in_two_chunks_of_a_file(world: World, chunk_rows: Any, order: int) -> None:
+    """The first row that is accepted wins, and the other one's message says that a row of its file has the line."""
+    import_id = world.run(build_file(1))
+    chunk_rows(1)
+    announced = announce(import_id).json
+    text = give_ids(write_error_file(3), {3: "U"}) + "V,other,L3\r\n"
+    assert call(start_import.lambda_handler, put(world, announced, text))
+    for message in list(world.chunk_messages())[::order]:
+        assert world.import_chunk(message)
+    world.chunk_messages()
+    assert set(list_titles(world)) == {"A-1", "U" if order == 1 else "V"}
+    reason = f"Line 3 of import {import_id} is corrected by another row of this file; keep one of the two."
+    assert list_reasons(int(announced["id"]))[3] == ("LINE_NOT_OPEN", reason)
