@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from typing import Any
 
@@ -9,6 +11,8 @@ import requests
 
 from shell.aws import clients
 from tests.artifact.event_sender import Sender, event_of, logical_id
+from tests.artifact.import_effects import DONE
+from tests.support.application.driver import sqs_event
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.runs import ask, objects_of, put_documents, status_of
 from tests.support.volumes.stored_files import page_set, volume, volume_file
@@ -25,6 +29,30 @@ def exhibits_api(sender: Sender) -> None:
     assert sender.send("exhibits_api")["statusCode"] == 200
     found = sender.world.query("SELECT exhibit_id, name FROM taggings JOIN tags ON tags.id = tag_id ORDER BY 1, 2")
     assert found == [(number, tag) for number in (1, 2) for tag in (r"Hot\Really Hot", "Privileged")]
+    _tag_by_a_job(sender)
+
+
+def _tag_by_a_job(sender: Sender) -> None:
+    """A job that the function requests tags what matches, in the function of chunks."""
+    sender.world.run(b"Control Number\r\nA-1\r\nA-2\r\n", case="Acme")
+    sender.world.query("UPDATE cases SET tenant_id = 'acme' WHERE name = 'Acme'")
+    body = json.dumps({"case": "Acme", "query": {}, "add": ["All"]})
+    event = sender.event("exhibits_api", rawPath="/tagging-jobs", body=body)
+    event["requestContext"]["http"] |= {"method": "POST", "path": event["rawPath"]}
+    event["headers"]["idempotency-key"] = "a-tagging-job"
+    answer = sender.stack.invoke(logical_id("exhibits_api"), event)
+    assert answer["statusCode"] == 202, answer
+    (message,) = sender.world.chunk_messages()
+    assert sender.stack.invoke(logical_id("import_chunk"), sqs_event(message)) == DONE
+    assert sender.world.query("SELECT status, tagged FROM tagging_jobs") == [("completed", 2)]
+
+
+def console(sender: Sender) -> None:
+    """The page is there, compressed, and its policy confines it."""
+    answer = sender.send("console")
+    assert (answer["statusCode"], answer["isBase64Encoded"]) == (200, True)
+    assert b'<div id="root">' in gzip.decompress(base64.b64decode(answer["body"]))
+    assert "script-src 'self'" in answer["headers"]["content-security-policy"]
 
 
 def custodians_api(sender: Sender) -> None:

@@ -19,6 +19,8 @@ from core.errors import StorageUnavailableError
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from shell.aws import clients, s3, s3_copies
+from shell.aws.new_objects import find_object
+from shell.exports import objects
 from shell.imports.state.records import load_current_import
 from shell.imports.upload_matching import split_lock
 from shell.work.reading import dispatch
@@ -218,6 +220,15 @@ def write_what_is_large_and_what_fails(watched: Watched, function: str, key: str
             s3.write_stream(bucket, key, _breaking(pieces), "text/plain")
 
 
+def give_an_export_up(watched: Watched) -> None:
+    """Its upload, after a look for the file."""
+    bucket, key = watched.sender.world.bucket, "exports/tenant/1/1/documents.csv"
+    with watched.acting_as("WriteImportReportFunction"):
+        upload = objects.begin_upload(bucket, key, "text/csv")
+        assert find_object(bucket, key) is None
+        objects.abort_upload(upload)
+
+
 def _breaking(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield from pieces
     raise StorageUnavailableError
@@ -261,6 +272,7 @@ def do_everything(watched: Watched, handlers: Iterable[str]) -> dict[str, Except
     for work in BY_BUILT_FUNCTIONS:
         _work(watched.sender, work)
     write_what_is_large_and_what_fails(watched, "WriteImportReportFunction", "reports/1/1/large.csv")
+    give_an_export_up(watched)
     write_what_is_large_and_what_fails(watched, "ProduceFunction", "productions/1/VOL001/DATA/large.dat")
     write_what_is_large_and_what_fails(watched, "StartImportFunction", "splits/1/large")
     volume_requests.write_large_entries(watched)
