@@ -19,13 +19,12 @@ from core.errors import StorageUnavailableError
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from shell.aws import clients, s3, s3_copies
-from shell.aws.new_objects import find_object
-from shell.exports import objects
 from shell.imports.state.records import load_current_import
 from shell.imports.upload_matching import split_lock
 from shell.work.reading import dispatch
 from tests.artifact import document_effects, import_effects, volume_effects, volume_requests
 from tests.artifact.event_sender import HTTP_S, Api, Sender
+from tests.artifact.export_requests import give_an_export_up
 from tests.artifact.import_effects import DONE, THREE
 from tests.artifact.observed_stack import Watched
 from tests.artifact.queue_requests import leave_messages_behind, redeliver_what_fails
@@ -218,15 +217,6 @@ def write_what_is_large_and_what_fails(watched: Watched, function: str, key: str
         s3.write_stream(bucket, key, pieces, "text/plain")
         with pytest.raises(StorageUnavailableError):
             s3.write_stream(bucket, key, _breaking(pieces), "text/plain")
-
-
-def give_an_export_up(watched: Watched) -> None:
-    """Its upload, after a look for the file."""
-    bucket, key = watched.sender.world.bucket, "exports/tenant/1/1/documents.csv"
-    with watched.acting_as("WriteImportReportFunction"):
-        upload = objects.begin_upload(bucket, key, "text/csv")
-        assert find_object(bucket, key) is None
-        objects.abort_upload(upload)
 
 
 def _breaking(pieces: Iterable[bytes]) -> Iterator[bytes]:
