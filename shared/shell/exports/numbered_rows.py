@@ -1,17 +1,19 @@
 """Read rows of documents that are numbered within each document: its pages, and the versions of its history.
 
-Guaranteed: at most ROWS_AT_ONCE of them are read by a statement and held, also of a document that has more; each
-document comes with its own rows, in the order of the documents and then of the numbers.
+Guaranteed: at most ROWS_AT_ONCE of them, or VERSIONS_AT_ONCE, are read by a statement and held, also of a document that
+has more; a version is held as it is stored, and its values are made when they are written. Each document comes with its
+own rows, in the order of the documents and then of the numbers.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Result, select
 from sqlalchemy.orm import Session
 
 from core.exhibit_history import Action, decode_changes, describe_changes
@@ -26,12 +28,16 @@ from shell.tables.volumes import VolumeFiles
 from shell.utils.db_helpers import force_index, is_in
 
 ROWS_AT_ONCE = 2_000
+# A version has hundreds of values where an overlay replaced all properties.
+VERSIONS_AT_ONCE = 200
 # Reads the rows of documents with numbers from the first to the last one, in the order of the numbers.
-Read = Callable[[Sequence[MatchKey], int, int], Mapping[int, Sequence[Row]]]
+Read = Callable[[Sequence[MatchKey], int, int], Mapping[int, Iterable[Row]]]
 # What a history records for the application alone: it means nothing to a reader.
 _HIDDEN = "row_hash"
 # Of an entry without a value. `old` and `new` are missing where the document had none, which null is not.
 _NO_VALUE = {"kind": None, "name": None}
+# What a line stated besides is no part of an export and can be as large as the changes.
+_CHANGE_COLUMNS = tuple(each for each in ExhibitChanges.__table__.columns if each.name != "stated")
 
 
 def read_pages(reading: Session, keys: Sequence[MatchKey]) -> Found:
@@ -48,7 +54,7 @@ def read_pages(reading: Session, keys: Sequence[MatchKey]) -> Found:
             for each in documents
         }
 
-    return _iterate(keys, {each: row.page_count for each, row in found.items()}, read)
+    return _iterate(keys, {each: row.page_count for each, row in found.items()}, read, ROWS_AT_ONCE)
 
 
 def _read_pages(reading: Session, page_set_ids: Sequence[int], first: int, last: int) -> Mapping[int, Sequence[Any]]:
@@ -81,24 +87,31 @@ def read_history(reading: Session, keys: Sequence[MatchKey]) -> Found:
     found = {row.id: row for row in reading.execute(force_index(documents, Exhibits, "PRIMARY"))}
     creations = _read_creations(reading, list(found.values()))
 
-    def read(documents: Sequence[MatchKey], first: int, last: int) -> Mapping[int, Sequence[Row]]:
-        changes: dict[int, list[Row]] = defaultdict(list)
-        if first == 1:
-            changes.update({each.id: [creations[each.id]] for each in documents})
+    def read(documents: Sequence[MatchKey], first: int, last: int) -> Mapping[int, Iterable[Row]]:
+        changes: dict[int, list[Any]] = defaultdict(list)
         for row in _read_changes(reading, [each.id for each in documents], first, last):
-            changes[row.exhibit_id] += _describe_change(row)
-        return changes
+            changes[row.exhibit_id].append(row)
+        # A version can have hundreds of values: they exist while it is written, not for the whole run.
+        return {
+            each.id: chain([creations[each.id]] if first == 1 else (), _describe_changes(changes[each.id]))
+            for each in documents
+        }
 
-    return _iterate(keys, {each: row.version for each, row in found.items()}, read)
-
-
-def _read_changes(reading: Session, ids: Sequence[int], first: int, last: int) -> Iterator[ExhibitChanges]:
-    change = ExhibitChanges
-    statement = select(change).where(is_in(change.exhibit_id, sorted(ids)), change.version.between(first, last))
-    yield from reading.scalars(statement.order_by(change.exhibit_id, change.version))
+    return _iterate(keys, {each: row.version for each, row in found.items()}, read, VERSIONS_AT_ONCE)
 
 
-def _describe_change(change: ExhibitChanges) -> Iterator[Row]:
+def _read_changes(reading: Session, ids: Sequence[int], first: int, last: int) -> Result[Any]:
+    statement = select(*_CHANGE_COLUMNS).where(
+        is_in(ExhibitChanges.exhibit_id, sorted(ids)), ExhibitChanges.version.between(first, last)
+    )
+    return reading.execute(statement.order_by(ExhibitChanges.exhibit_id, ExhibitChanges.version))
+
+
+def _describe_changes(changes: Iterable[Any]) -> Iterator[Row]:
+    return chain.from_iterable(map(_describe_change, changes))
+
+
+def _describe_change(change: Any) -> Iterator[Row]:
     """Yield a row for each value; one without a value for a change of none that is shown."""
     entry = {
         "version": change.version,
@@ -150,32 +163,32 @@ def _describe_creation(exhibit: Any, user_id: str | None, chunks: Sequence[Any])
     }
 
 
-def _iterate(keys: Sequence[MatchKey], counts: Mapping[int, int], read: Read) -> Found:
+def _iterate(keys: Sequence[MatchKey], counts: Mapping[int, int], read: Read, at_once: int) -> Found:
     """Yield each document with its rows, which `read` returns by document; `counts` are the highest numbers."""
-    for run in _split_runs(keys, counts):
+    for run in _split_runs(keys, counts, at_once):
         most = counts.get(run[0].id, 0)
-        if len(run) == 1 and most > ROWS_AT_ONCE:
-            yield run[0], _read_on(run[0], most, read)
+        if len(run) == 1 and most > at_once:
+            yield run[0], _read_on(run[0], most, read, at_once)
             continue
         counted = [each for each in run if each.id in counts]
-        found = read(counted, 1, ROWS_AT_ONCE) if counted else {}
+        found = read(counted, 1, at_once) if counted else {}
         for key in run:
             yield key, (name_document(key) | row for row in found.get(key.id, ()))
 
 
-def _read_on(key: MatchKey, most: int, read: Read) -> Iterator[Row]:
-    for first in range(1, most + 1, ROWS_AT_ONCE):
-        for row in read([key], first, first + ROWS_AT_ONCE - 1).get(key.id, ()):
+def _read_on(key: MatchKey, most: int, read: Read, at_once: int) -> Iterator[Row]:
+    for first in range(1, most + 1, at_once):
+        for row in read([key], first, first + at_once - 1).get(key.id, ()):
             yield name_document(key) | row
 
 
-def _split_runs(keys: Sequence[MatchKey], counts: Mapping[int, int]) -> Iterator[list[MatchKey]]:
-    """Yield documents in runs that have at most ROWS_AT_ONCE rows, or are one document."""
+def _split_runs(keys: Sequence[MatchKey], counts: Mapping[int, int], at_once: int) -> Iterator[list[MatchKey]]:
+    """Yield documents in runs that have at most `at_once` rows, or are one document."""
     run: list[MatchKey] = []
     total = 0
     for key in keys:
         count = counts.get(key.id, 0)
-        if run and total + count > ROWS_AT_ONCE:
+        if run and total + count > at_once:
             yield run
             run, total = [], 0
         run.append(key)

@@ -105,7 +105,8 @@ def test_the_file_is_what_the_tables_have(
 ) -> None:
     if parts == "many":
         request.getfixturevalue("small_parts")
-        request.getfixturevalue("monkeypatch").setattr(numbered_rows, "ROWS_AT_ONCE", 2)
+        for name in ("ROWS_AT_ONCE", "VERSIONS_AT_ONCE"):
+            request.getfixturevalue("monkeypatch").setattr(numbered_rows, name, 2)
     expected = REFERENCES[kind](world)
     assert len(expected) >= 9
     lines = read_jsonl(exporter.run(kind, "jsonl"))
