@@ -71,11 +71,11 @@ def _read_by_zones(reading: Session, matches: Matches, lead: Lead, start: Start,
     if zones is None:
         return None
 
-    def count(groups: Sequence[Sequence[SizedZone]], wanted: int) -> Sequence[int]:
+    def count(groups: Sequence[Sequence[SizedZone]], needed: int) -> Sequence[int]:
         if lead.import_id is not None:
             return [sum(each.exhibits for each in group) for group in groups]
         led = [lead, *(lead_by_link(each, "") for each in matches.links if each != lead.link)]
-        parts = [each.restrict(merge_ids(group)).parts[0].limit(wanted) for group in groups for each in led]
+        parts = [each.restrict(merge_ids(group)).parts[0].limit(needed) for group in groups for each in led]
         counts = [select(func.count()).select_from(part.subquery()).scalar_subquery() for part in parts]
         found = [int(each) for each in reading.execute(select(*counts)).one()]
         return [min(found[begin : begin + len(led)]) for begin in range(0, len(found), len(led))]

@@ -45,19 +45,19 @@ def walk_zones(
     return None
 
 
-def _choose(zones: Sequence[SizedZone], wanted: int, count: Count) -> _Chosen:
+def _choose(zones: Sequence[SizedZone], needed: int, count: Count) -> _Chosen:
     """Return the first zones that have so many exhibits of the lead together, without groups that have none."""
     kept, place, groups = list[SizedZone](), 0, _grow(zones)
     while groups:
-        counts, counted, groups = count(groups, wanted), groups, []
+        counts, counted, groups = count(groups, needed), groups, []
         for group, found in zip(counted, counts, strict=True):
-            if found >= wanted and len(group) > 1:
+            if found >= needed and len(group) > 1:
                 groups = _split(group)
                 break
             kept += group if found else []
             place += len(group)
-            wanted -= found
-            if wanted <= 0:
+            needed -= found
+            if needed <= 0:
                 break
     return _Chosen(kept, place)
 

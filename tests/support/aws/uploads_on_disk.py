@@ -32,8 +32,8 @@ class JoinedParts:
     def __len__(self) -> int:
         return self._ends[-1]
 
-    def __getitem__(self, wanted: slice) -> bytes:
-        start, stop, _ = wanted.indices(len(self))
+    def __getitem__(self, chosen: slice) -> bytes:
+        start, stop, _ = chosen.indices(len(self))
         return b"".join(self._read(start, stop))
 
     def _read(self, start: int, stop: int) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ _CLAIMS, _COMMANDS = "shell.imports.state.claims", "shell.imports.corrections.co
 
 
 def _claims() -> None:
-    """Take lines in place of whoever has them; the primary key alone would refuse that."""
+    """Take lines in place of those that have them; the primary key alone would refuse that."""
 
     def overlooking(lock: Any) -> Any:
         def locked(*place: Any) -> Any:

@@ -35,8 +35,8 @@ class Case:
         numbers = [self.numbers[at] for first, last in ids for at in range(first, last + 1)]
         return [number for number in numbers if set(number) & set("aei")]
 
-    def count(self, groups: Sequence[Sequence[SizedZone]], wanted: int) -> list[int]:
-        return [min(wanted, len(self.list_lead(merge_ids(group)))) for group in groups]
+    def count(self, groups: Sequence[Sequence[SizedZone]], needed: int) -> list[int]:
+        return [min(needed, len(self.list_lead(merge_ids(group)))) for group in groups]
 
     def walk(self, most: int) -> list[str] | None:
         def read(ids: Ids, following: SizedZone | None) -> list[str]:

@@ -3,7 +3,7 @@
 Guaranteed: every change and creation by a later import, and every other one after the chunk that rejected the row, is
 found, except for those of imports that were undone and those of what the row does not state: pages of images, and tags
 that it has no column for. So is a row of the original import itself for the same document. Where the caller holds the
-locks on the exhibits, no later change can be missed: whoever changes an exhibit writes its history under that lock, and
+locks on the exhibits, no later change can be missed: each change of an exhibit writes its history under that lock, and
 no import of the case is undone while the correction runs (D292).
 """
 
@@ -23,9 +23,9 @@ from core.load_file.layout import Layout
 from core.load_file.rows import RowError
 
 LISTS_PER_PAGE = 200
-_ASKED = (
-    "JSON_TABLE(:rows, '$[*]' COLUMNS (exhibit_id BIGINT PATH '$[0]', line_no BIGINT PATH '$[1]')) AS asked "
-    "LEFT JOIN import_rejections AS r ON r.import_id = :original AND r.line_no = asked.line_no AND r.seq = 0 "
+_STATED = (
+    "JSON_TABLE(:rows, '$[*]' COLUMNS (exhibit_id BIGINT PATH '$[0]', line_no BIGINT PATH '$[1]')) AS stated "
+    "LEFT JOIN import_rejections AS r ON r.import_id = :original AND r.line_no = stated.line_no AND r.seq = 0 "
     "LEFT JOIN import_chunks AS k ON k.import_id = r.import_id AND k.chunk_no = r.chunk_no"
 )
 # The last one of an exhibit counts, that of the original import before others, which cannot be undone while one that
@@ -33,7 +33,7 @@ _ASKED = (
 _CHANGES = text(
     "SELECT c.exhibit_id, c.import_id, c.line_no, c.user_id FROM ("  # noqa: S608
     "SELECT c.exhibit_id, COALESCE(MAX(IF(c.import_id = :original, c.version, NULL)), MAX(c.version)) AS version "
-    f"FROM {_ASKED} STRAIGHT_JOIN exhibit_changes AS c FORCE INDEX (PRIMARY) ON c.exhibit_id = asked.exhibit_id "
+    f"FROM {_STATED} STRAIGHT_JOIN exhibit_changes AS c FORCE INDEX (PRIMARY) ON c.exhibit_id = stated.exhibit_id "
     "LEFT JOIN imports AS other ON other.id = c.import_id "
     "WHERE c.import_id = :original OR ((other.status IS NULL OR (other.status <> 'undone' AND other.kind <> 'images')) "
     "AND (:maps_tags OR c.action NOT IN ('tagged', 'untagged')) "
@@ -43,7 +43,7 @@ _CHANGES = text(
 )
 _CREATIONS = text(
     "SELECT e.id AS exhibit_id, e.import_id, e.line_no, creator.user_id "  # noqa: S608
-    f"FROM {_ASKED} STRAIGHT_JOIN exhibits AS e FORCE INDEX (PRIMARY) ON e.id = asked.exhibit_id "
+    f"FROM {_STATED} STRAIGHT_JOIN exhibits AS e FORCE INDEX (PRIMARY) ON e.id = stated.exhibit_id "
     "JOIN imports AS creator ON creator.id = e.import_id "
     "WHERE e.import_id >= :original OR (COALESCE(creator.finished_at, NOW(6)) >= k.finished_at "
     "AND EXISTS (SELECT 1 FROM import_chunks AS born WHERE born.import_id = e.import_id "
