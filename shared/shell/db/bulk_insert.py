@@ -168,8 +168,10 @@ def _bisect(
 
 
 def _insert_clause(table: str, columns: Sequence[str]) -> str:
-    # Table and column names are constants of this code; every value is escaped by `format_row_literals`.
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES "  # noqa: S608
+    # Table and column names are constants of this code; every value is escaped by `format_row_literals`. The names are
+    # quoted because one can be a word that MySQL reserves and MariaDB does not, as `stored` is.
+    names = ", ".join(f"`{name}`" for name in columns)
+    return f"INSERT INTO {table} ({names}) VALUES "  # noqa: S608
 
 
 def _execute(transaction: Session, insert: str, literals: Sequence[str], suffix: str = "") -> Iterator[InsertResult]:

@@ -55,7 +55,7 @@ class Exporter:
     def file(self, export_id: int) -> bytes:
         """The object of an export; fails unless there is exactly one, in one version."""
         listed = clients.s3().list_object_versions(Bucket=self.world.bucket, Prefix="exports/").get("Versions", [])
-        [key] = [each["Key"] for each in listed if f"/{export_id}/" in each["Key"]]
+        [key] = [each["Key"] for each in listed if each["Key"].split("/")[3] == str(export_id)]
         return clients.s3().get_object(Bucket=self.world.bucket, Key=key)["Body"].read()
 
     def messages(self) -> list[Any]:

@@ -50,9 +50,10 @@ def upgrade() -> None:
     op.execute(TABLE)
     for table, columns in COLUMNS.items():
         existing = {column["name"] for column in inspect(op.get_bind()).get_columns(table)}
+        # `stored` is a reserved word of MySQL, but not of MariaDB.
         for name, definition in columns.items():
             if name not in existing:
-                op.execute(f"ALTER TABLE {table} ADD COLUMN {name} {definition}")
+                op.execute(f"ALTER TABLE {table} ADD COLUMN `{name}` {definition}")
     for table, (index, keys) in INDEXES.items():
         if index not in {each["name"] for each in inspect(op.get_bind()).get_indexes(table)}:
             op.execute(f"ALTER TABLE {table} ADD INDEX {index} ({keys})")
