@@ -88,8 +88,8 @@ shell.console: shell.settings core
 shell.productions: shell.sns core.productions DOMAIN
 shell.api: shell.activity_log shell.outbox core.contracts core.imports.preview_ids UTILS
 shell.api.routes: shell.api shell.imports shell.volumes shell.exhibits shell.tagging_jobs core.contracts UTILS
-shell.maintenance: shell.exhibits.numbers shell.imports.upload_expiry shell.imports.corrections shell.outbox.relay
-  shell.volumes.deletion UTILS
+shell.maintenance: shell.exhibits.numbers shell.exports.quiet shell.imports.upload_expiry shell.imports.corrections
+  shell.outbox.relay shell.volumes.deletion UTILS
 functions: shell.console shell.settings
   shell.api shell.api.routes shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox
   shell.maintenance shell.imports.corrections

@@ -16,6 +16,7 @@ from sqlalchemy import bindparam, text
 
 from shell.db.session import session
 from shell.deadline import seconds_left
+from shell.exports.quiet import announce_quiet_exports
 from shell.imports.corrections.orphans import delete_orphans
 from shell.imports.upload_expiry import expire_uploads
 from shell.maintenance.unclaimed_numbers import claim_unclaimed
@@ -79,7 +80,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
     """Delete expired rows and uploads; return how many, by kind. While events wait, have the relay run, too.
 
     Volumes that were deleted within the last day are looked at again, once the URLs of their uploads have expired. The
-    numbers of productions that an earlier version confirmed are claimed.
+    numbers of productions that an earlier version confirmed are claimed. Exports that stand still are announced again.
 
     Raises QueueUnavailableError if that cannot be requested, and StorageUnavailableError.
     """
@@ -93,6 +94,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
     }
     _look_at_deleted_volumes()
     claim_unclaimed()
+    announce_quiet_exports()
     logger.info("purged", extra=removed)
     # Both wakes of an event are lost if SQS is away when it is written; without another event none would follow.
     report_backlog()

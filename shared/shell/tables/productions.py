@@ -139,6 +139,7 @@ class Exports(Base):
     __table_args__ = (
         Index("ix_exports_case", "tenant_id", "case_id", "id"),
         Index("ix_exports_tenant", "tenant_id"),
+        Index("ix_exports_status", "status"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="The number of the export, as the API has it")
@@ -193,3 +194,8 @@ class ExportParts(Base):
     is_last: Mapped[int] = mapped_column(SmallInteger, comment="1 if no document follows, else 0")
     etag: Mapped[str] = mapped_column(String(255), comment="The ETag of the part; empty for part 0")
     checksum: Mapped[str] = mapped_column(String(16), comment="CRC-32 of the part in Base64; empty for part 0")
+    created_at: Mapped[datetime] = mapped_column(
+        Timestamp,
+        server_default=NOW,
+        comment="When it was written, by the database's clock (UTC); part 0 with the export",
+    )
