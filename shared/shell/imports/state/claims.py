@@ -13,9 +13,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import TextClause, bindparam, text
+from sqlalchemy import BindParameter, TextClause, bindparam, text
 from sqlalchemy.orm import Session
 
 from core.errors import WrongStateError
@@ -36,7 +36,7 @@ _FIND = (
     "SELECT claim.line_no, claim.status, claim.correcting_import_id FROM import_corrections AS claim "
     "FORCE INDEX (PRIMARY) WHERE claim.import_id = :import_id AND claim.line_no IN :lines ORDER BY claim.line_no"
 )
-_EACH = bindparam("lines", expanding=True)
+_EACH: BindParameter[Any] = bindparam("lines", expanding=True)
 _READ, _LOCK = text(_FIND).bindparams(_EACH), text(f"{_FIND} FOR UPDATE").bindparams(_EACH)
 _RUNNING = text("SELECT id FROM imports WHERE id IN :ids AND status = 'running'").bindparams(
     bindparam("ids", expanding=True)
