@@ -55,6 +55,8 @@ def kill_at(world: World, step: int, after: bool, export_id: int) -> bool:
                 pass
         except KilledError:
             pass
+    # The server rolls a killed worker back on its own; this waits until it has.
+    world.query("SELECT part_no FROM export_parts WHERE export_id = :export_id FOR UPDATE", export_id=export_id)
     return bool(reached)
 
 
