@@ -46,11 +46,14 @@ def test_corrected_rows_count_as_corrected_by_their_import(
     file, corrected = tmp_path / "load.csv", tmp_path / "rejected.csv"
     file.write_text("Control Number,Title\r\nA-1,one\r\n,two\r\n")
     assert main(("import", str(file), "--case", "acme"), workspace) == 3
+    ((first,),) = cases.database.query("SELECT id FROM imports")
     corrected.write_text("Control Number,Title,ExhibitIngestLine\r\nA-2,two,L3\r\n")
-    again = ("import", str(corrected), "--case", "acme", "--corrects", "1")
+    again = ("import", str(corrected), "--case", "acme", "--corrects", str(first))
     assert main(again, workspace) == 0
-    claims = "SELECT import_id, line_no, status, correcting_import_id, correcting_line FROM import_corrections"
-    assert cases.database.query(claims) == [(1, 3, "accepted", 2, 2)]
+    claims = (
+        "SELECT import_id, line_no, status, correcting_import_id > import_id, correcting_line FROM import_corrections"
+    )
+    assert cases.database.query(claims) == [(first, 3, "accepted", 1, 2)]
     capsys.readouterr()
     # The line is taken, once and for all.
     assert main(again, workspace) == 3
