@@ -39,6 +39,7 @@ from tests.torture.stack.outages import Statements, Troubles
 
 IDLE_S = 180.0
 Job = Callable[[], None]
+Clients = Callable[[int], Client]
 
 
 @dataclass
@@ -111,35 +112,44 @@ def _run_clients(plan: Plan, at: TortureStack, ledger: Ledger) -> Iterator[Findi
 
 
 def _jobs(plan: Plan, at: TortureStack, ledger: Ledger) -> Iterator[Job]:
-    stack, bucket = at.stack, at.stack.bucket
-    token = stack.tokens.issue(plan.tenant, "user")
+    token = at.stack.tokens.issue(plan.tenant, "user")
 
     def client(number: int) -> Client:
-        return Client(stack.api_url, token, ledger, random.Random(f"{plan.seed} {number}"))
+        return Client(at.stack.api_url, token, ledger, random.Random(f"{plan.seed} {number}"))
 
+    for name, job in (*_uploads(plan, at, client), *_requests(plan, at, client)):
+        if name in plan.clients:
+            yield job
+
+
+def _uploads(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[str, Job]]:
+    given = (at.stack.s3, at.stack.bucket)
     for number, file in enumerate(plan.files):
-        given = (stack.s3, bucket, file, at.database)
         if file.check:
-            yield CheckingUploader(client(number), client(70 + number), *given).run
+            yield "files", CheckingUploader(client(number), client(70 + number), *given, file, at.database).run
         else:
-            yield users.Uploader(client(number), *given).run
-    yield lambda: _at_the_base(at, client)
-    for number in (20, 21):
-        yield partial(hand_on, client(number))
-    yield partial(rush, client(22), client(23))
-    yield partial(upload_at_once, client(24), client(25))
-    yield partial(keep_profiles, client(80), client(81))
-    yield partial(import_with_profile, client(82))
+            yield "files", users.Uploader(client(number), *given, file, at.database).run
     for number, case in enumerate(plan.volumes):
-        yield VolumeKeeper(client(100 + number), client(110 + number), at.database, case).run
+        yield "volumes", VolumeKeeper(client(100 + number), client(110 + number), at.database, case).run
     for number, rejected in enumerate(plan.corrections):
-        yield Corrector(client(120 + number), client(125 + number), rejected).run
+        yield "corrections", Corrector(client(120 + number), client(125 + number), rejected).run
     if plan.held is not None:
-        yield Holder(client(130), client(131), at.database, plan.held).run
-    yield lambda: _during_overlays(Overlayer(client(90), client(89), at.database, plan.steps), client)
+        yield "held", Holder(client(130), client(131), at.database, plan.held).run
 
 
-def _at_the_base(at: TortureStack, client: Callable[[int], Client]) -> None:
+def _requests(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[str, Job]]:
+    yield "base", lambda: _at_the_base(at, client)
+    for number in (20, 21):
+        yield "custody", partial(hand_on, client(number))
+    yield "contention", partial(rush, client(22), client(23))
+    yield "contention", partial(upload_at_once, client(24), client(25))
+    yield "profiles", partial(keep_profiles, client(80), client(81))
+    yield "profiles", partial(import_with_profile, client(82))
+    overlayer = Overlayer(client(90), client(89), at.database, plan.steps)
+    yield "overlays", lambda: _during_overlays(overlayer, client)
+
+
+def _at_the_base(at: TortureStack, client: Clients) -> None:
     """Once there is a case to work on, all clients work on it."""
     exhibits = users.bring_in_the_base(client(10), at.stack.s3, at.stack.bucket)
     work = [users.tag, users.correct, users.name]
@@ -154,7 +164,7 @@ def _at_the_base(at: TortureStack, client: Callable[[int], Client]) -> None:
         future.result()
 
 
-def _during_overlays(overlayer: Overlayer, client: Callable[[int], Client]) -> None:
+def _during_overlays(overlayer: Overlayer, client: Clients) -> None:
     """Once there are documents, they are overlaid, and others work on them until that has ended."""
     overlayer.create_documents()
     with ThreadPoolExecutor(5) as pool:
