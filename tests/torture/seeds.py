@@ -28,12 +28,12 @@ from tests.torture.oracles.corrections import judge_corrections
 from tests.torture.oracles.events import judge_events
 from tests.torture.oracles.held import judge_held
 from tests.torture.oracles.history import judge_changes, judge_history
-from tests.torture.oracles.imports import judge_control_numbers, judge_imports, judge_twins
+from tests.torture.oracles.imports import judge_case_names, judge_control_numbers, judge_imports, judge_twins
 from tests.torture.oracles.overlays import judge_overlays
 from tests.torture.oracles.profiles import judge_profiles
 from tests.torture.oracles.requests import judge_requests
 from tests.torture.oracles.volumes import judge_volumes
-from tests.torture.plans.seed import Plan
+from tests.torture.plans.seed import CLIENTS, Plan
 from tests.torture.stack.application import SCALE, TortureStack
 from tests.torture.stack.outages import Statements, Troubles
 
@@ -67,7 +67,7 @@ def run(plan: Plan, at: TortureStack) -> Outcome:
     outcome.struck = _struck(at, troubles, Counter(at.database.proxy.injected) - injected)
     outcome.findings += _drain(at)
     try:
-        outcome.findings += judge(ledger, at)
+        outcome.findings += judge(ledger, at, plan.clients)
     except Exception as error:
         # What is not finished need not be comparable; what is known is reported all the same.
         outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
@@ -203,9 +203,10 @@ def _last_event(at: TortureStack) -> int:
     return int(at.database.query("SELECT COALESCE(MAX(id), 0) FROM outbox_events")[0][0])
 
 
-def judge(ledger: Ledger, at: TortureStack) -> Iterator[Finding]:
-    """What is wrong with what is there, by what callers sent and were answered."""
+def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -> Iterator[Finding]:
+    """What is wrong with what is there, by what these clients sent and were answered."""
     s3, bucket = at.stack.s3, at.stack.bucket
+    yield from judge_case_names(ledger, at.database)
     yield from judge_imports(ledger, at.database, s3, bucket)
     yield from judge_control_numbers(ledger, at.database)
     yield from judge_codes(at.database)
@@ -214,7 +215,8 @@ def judge(ledger: Ledger, at: TortureStack) -> Iterator[Finding]:
     yield from judge_profiles(ledger, at.database)
     yield from judge_overlays(ledger, at.database)
     yield from judge_volumes(ledger, at.database, s3, bucket)
-    yield from judge_corrections(ledger, at.database)
+    if "corrections" in clients:
+        yield from judge_corrections(ledger, at.database)
     yield from judge_held(ledger, at.database)
     yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
