@@ -31,7 +31,7 @@ from tests.torture.oracles.history import judge_changes, judge_history
 from tests.torture.oracles.imports import judge_case_names, judge_control_numbers, judge_imports, judge_twins
 from tests.torture.oracles.overlays import judge_overlays
 from tests.torture.oracles.profiles import judge_profiles
-from tests.torture.oracles.requests import judge_requests
+from tests.torture.oracles.requests import judge_activity, judge_requests
 from tests.torture.oracles.volumes import judge_volumes
 from tests.torture.plans.seed import CLIENTS, Plan
 from tests.torture.stack.application import SCALE, TortureStack
@@ -210,14 +210,20 @@ def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -
     yield from judge_imports(ledger, at.database, s3, bucket)
     yield from judge_control_numbers(ledger, at.database)
     yield from judge_codes(at.database)
-    yield from judge_twins(ledger, at.database)
-    yield from judge_checks(ledger, at.database, s3, bucket)
-    yield from judge_profiles(ledger, at.database)
-    yield from judge_overlays(ledger, at.database)
-    yield from judge_volumes(ledger, at.database, s3, bucket)
-    if "corrections" in clients:
-        yield from judge_corrections(ledger, at.database)
-    yield from judge_held(ledger, at.database)
+    of_clients: list[tuple[str, Iterator[Finding]]] = [
+        ("contention", judge_twins(ledger, at.database)),
+        ("files", judge_checks(ledger, at.database, s3, bucket)),
+        ("profiles", judge_profiles(ledger, at.database)),
+        ("overlays", judge_overlays(ledger, at.database)),
+        ("volumes", judge_volumes(ledger, at.database, s3, bucket)),
+        ("corrections", judge_corrections(ledger, at.database)),
+        ("held", judge_held(ledger, at.database)),
+    ]
+    for name, found in of_clients:
+        if name in clients:
+            yield from found
+    if clients == CLIENTS:
+        yield from judge_activity(ledger)
     yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
     yield from judge_history(at.database)
