@@ -6,7 +6,7 @@ The truth is the model of the rows and what callers were answered; nothing of th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tests.support.database.committed_state import Queried
@@ -28,7 +28,7 @@ def judge_overlays(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     """Everything that came of the files, of their undos and of the requests beside them."""
     if len(ledger.overlays) < 2 or not ledger.edits or not ledger.linkings:
         yield Finding(UNFINISHED, f"{len(ledger.overlays)} overlays, {len(ledger.edits)} edits beside them")
-    course, stored = plot(ledger), read_case(ledger.tenant, at)
+    course, stored = plot(ledger, _list_interrupted(ledger, at)), read_case(ledger.tenant, at)
     # Their history is gone with them: it is that of before the undo, to which no editor can have added anything.
     removed = {
         exhibit: each for undo in ledger.undos for exhibit, each in undo.before.items() if exhibit not in undo.after
@@ -44,13 +44,19 @@ def judge_overlays(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     yield from _judge_requests(ledger, stored)
 
 
-def plot(ledger: Ledger) -> Course:
+def _list_interrupted(ledger: Ledger, at: Queried) -> set[int]:
+    """Return the imports whose split had a checkpoint: their keys are the first numbers of documents alone."""
+    rows = at.query("SELECT id FROM imports WHERE tenant_id = :t AND split_checkpoint IS NOT NULL", t=ledger.tenant)
+    return {row.id for row in rows}
+
+
+def plot(ledger: Ledger, interrupted: Collection[int] = ()) -> Course:
     """Return what the steps do by the models, in their order."""
     course, undone = Course(), set[int]()
     for step in ledger.steps:
         if isinstance(step, Overlaying):
             keys = {each.id: (each.control_number, each.values[BATES]) for each in step.before.values()}
-            numbers = {each.id: each.numbers for each in step.before.values()}
+            numbers = {} if step.import_id in interrupted else {each.id: each.numbers for each in step.before.values()}
             course.outcomes[step.import_id] = judge_file(step.plan, keys, numbers)
         else:
             course.undone[step.import_id, step.undo_no] = frozenset({*undone, step.import_id})

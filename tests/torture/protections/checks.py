@@ -35,7 +35,9 @@ def _imports() -> Any:
 
 def _check_phase() -> None:
     """A chunk that was read to be checked counts down on the import that runs by then."""
-    reword("shell.imports.state.progress:CHUNKS.count_down", "status = :status", "status IN ('checking', 'running')")
+    chunks = "shell.imports.state.progress:CHUNKS"
+    reword(f"{chunks}.count_down", "status = :status", "status IN ('checking', 'running')")
+    swap(f"{chunks}.complete", lambda complete: lambda *given: complete(*given[:-1], None))
 
 
 def _check_attempts() -> None:
@@ -69,7 +71,10 @@ OF_CHECKS = {
         "a run neither locks its import nor requires that it is checked", "imports.checks.commands", _run_once
     ),
     "check-phase": Switch(
-        "a worker that has read a chunk to check it may complete it for the run", "work.units", _check_phase
+        "a worker that has read a chunk to check it may complete it for the run",
+        "work.units",
+        _check_phase,
+        why="the generation, which a run raises",
     ),
     "check-attempts": Switch(
         "the findings of every attempt to end a check count",
