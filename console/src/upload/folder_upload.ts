@@ -50,7 +50,7 @@ function makeFileTask(
     return { path: file.path, files: 1, bytes: file.size, run: async () => undefined };
   }
   const own = { urls: item.upload, getState: () => target.getState(file.path) };
-  return new ObjectUpload(file.path, fileSource(file.file, file.path), own).begin();
+  return new ObjectUpload(file.path, fileSource(file.file, file.path), own).begin(context.environment);
 }
 
 async function describeFiles(files: PickedFile[]): Promise<NewVolumeFile[]> {
