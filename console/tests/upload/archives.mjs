@@ -33,6 +33,7 @@ const makeFile = ({ path, text, zeros }) => {
 async function write({ files, cuts, only, out }) {
   const picked = files.map(makeFile);
   const { size } = packFiles(picked);
+  if (!out) return size;
   const places = [0, ...cuts.filter((each) => each < size).sort((one, other) => one - other), size];
   const parts = places.slice(1).map((to, at) => [places[at], to]);
   const one = only && packFiles(picked);

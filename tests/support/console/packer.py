@@ -36,37 +36,44 @@ class Packer:
         """
         self._count += 1
         path = self._folder / f"{self._count}.zip"
-        described = [{"path": name, **_describe(content)} for name, content in files]
-        request = json.dumps({"files": described, "cuts": list(cuts), "out": str(path), **more})
+        size = self._request(files, cuts=list(cuts), out=str(path), **more)
+        assert path.stat().st_size == size
+        return path
+
+    def measure(self, files: Sequence[tuple[str, bytes | int]]) -> int:
+        """Return the size of an archive that is not made."""
+        return self._request(files)
+
+    def _request(self, files: Sequence[tuple[str, bytes | int]], **more: Any) -> int:
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(request + "\n")
+        described = [{"path": name, **_describe(content)} for name, content in files]
+        self._process.stdin.write(json.dumps({"files": described, **more}) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
         assert "error" not in answer, answer["error"]
-        assert path.stat().st_size == answer["size"]
-        return path
+        return int(answer["size"])
 
 
 def _describe(content: bytes | int) -> dict[str, Any]:
     return {"zeros": content} if isinstance(content, int) else {"text": base64.b64encode(content).decode()}
 
 
+def bundle(source: Path, target: Path, *options: str) -> None:
+    """Join a module of the console and what it imports into one file; skips the test where that cannot be done."""
+    if not _NODE.is_file() or not _BUNDLER.is_file():
+        pytest.skip("the packages of the console are missing: make console")
+    command: list[str | Path] = [_NODE, _BUNDLER, source, "--file", target, *options]
+    subprocess.run(command, cwd=_CONSOLE, check=True, capture_output=True)
+
+
 @contextmanager
 def run_packer(folder: Path) -> Iterator[Packer]:
     """Yield a packer that writes into the folder."""
-    if not _NODE.is_file() or not _BUNDLER.is_file():
-        pytest.skip("the packages of the console are missing: make console")
-    bundle = folder / "pack.mjs"
-    source = _CONSOLE / "src" / "upload" / "pack.ts"
-    subprocess.run(
-        [_NODE, _BUNDLER, source, "--file", bundle, "--format", "esm", "--platform", "node"],
-        cwd=_CONSOLE,
-        check=True,
-        capture_output=True,
-    )
+    module = folder / "pack.mjs"
+    bundle(_CONSOLE / "src" / "upload" / "pack.ts", module, "--format", "esm", "--platform", "node")
     with subprocess.Popen(
-        [_NODE, _SCRIPT, bundle], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+        [_NODE, _SCRIPT, module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
     ) as process:
         yield Packer(process, folder)
         assert process.stdin
