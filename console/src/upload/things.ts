@@ -65,7 +65,10 @@ function findVolumes(files: PickedFile[]): Set<string> {
 }
 
 function split(files: PickedFile[]): Thing[] {
-  const zips = files.filter((file) => isZip(file.path)).map((file) => makeThing("zip", file.path, [file])).sort(byName);
+  const zips = files
+    .filter((file) => isZip(file.path))
+    .map((file) => makeThing("zip", file.path, [file]))
+    .sort(byName);
   const others = files.filter((file) => !isZip(file.path));
   const loose = others.filter((file) => !file.path.includes("/"));
   const volumes = findVolumes(others);

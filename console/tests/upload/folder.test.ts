@@ -165,3 +165,17 @@ test("a file that was changed is reported, and the others are sent", async () =>
   expect(end.failures).toMatchObject([{ path: files[1]!.path, code: "FILE_CHANGED" }]);
   expect(end.files.done).toBe(2);
 });
+
+test("a file that cannot be read keeps no other one from being sent", async () => {
+  const [world, volume, files] = [new World(), new Volume(), pick(3)];
+  const { file } = files[1]!;
+  file.arrayBuffer = () => Promise.reject(new DOMException("locked", "NotReadableError"));
+  const transfer = uploadFolder(files, volume, world);
+  transfer.start();
+  const end = await until(transfer, "failed");
+  expect(end.failures).toMatchObject([{ path: files[1]!.path, code: "FILE_CHANGED" }]);
+  expect(end.files.done).toBe(2);
+  file.arrayBuffer = async () => new TextEncoder().encode("text 1").buffer;
+  transfer.retry();
+  expect((await until(transfer, "done")).files.done).toBe(3);
+});
