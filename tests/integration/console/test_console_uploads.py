@@ -103,19 +103,19 @@ def test_a_file_in_parts_is_continued_after_a_reload(page: Page, console_stack: 
 
 def test_a_folder_goes_on_when_the_network_is_back(page: Page, console_stack: LocalStack) -> None:
     page.evaluate("createVolume('V').then((it) => { window.volume = it; })")
-    page.evaluate("window.files = makeFolder(300, 2_000)")
+    page.evaluate("window.files = makeFolder(120, 2_000)")
     page.evaluate("begin(uploads.uploadFolder(files, uploads.folderTarget(volume.id)))")
-    wait_for(page, "it.files.done > 20")
+    wait_for(page, "it.files.done > 10")
     page.context.set_offline(True)
     assert wait_for(page, "it.status === 'offline'")["failures"] == []
     page.context.set_offline(False)
     end = wait_for(page, "it.status === 'done' || it.status === 'failed'")
-    assert (end["files"], end["failures"]) == ({"done": 301, "all": 301}, [])
+    assert (end["files"], end["failures"]) == ({"done": 121, "all": 301}, [])
     page.evaluate("begin(uploads.uploadFolder(files, uploads.folderTarget(volume.id)))")
-    assert wait_for(page, "it.status === 'done'")["alreadyThere"] == 301
+    assert wait_for(page, "it.status === 'done'")["alreadyThere"] == 121
     volume_id = page.evaluate("seal(volume.id).then((it) => it.id)")
     console_stack.wait_until_idle(PATIENCE_MS / 1000)
-    assert request(console_stack, f"/volumes/{volume_id}")["files"] == 301
+    assert request(console_stack, f"/volumes/{volume_id}")["files"] == 121
 
 
 def test_a_folder_is_packed_while_it_is_sent(page: Page, console_stack: LocalStack) -> None:
