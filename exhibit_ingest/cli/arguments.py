@@ -90,9 +90,10 @@ see docs/load-files.md):
 
 Rejected rows are written to a folder in .local/reports/, whose name begins with the number of the import, in the file's
 own format, with the reasons in report.csv. Fix the rejected rows and import that file with the command that is printed.
-It names options.json (in the same folder) as the mapping, so that the rows are read in the same way. The last column of
-the rejected rows, ExhibitIngestLine, is their line in the original file: leave it as it is; in a row that you add,
-write new there. columns.csv says how each column was read. deficiencies.txt is what the producing party has to send or
+The rows are then read as the first time: it names the import with --corrects or, where a file cannot correct its rows,
+options.json (in the same folder) as the mapping. The last column of the rejected rows, ExhibitIngestLine, is their line
+in the original file: leave it as it is. Without --corrects you can add rows to the file: write new in that column.
+columns.csv says how each column was read. deficiencies.txt is what the producing party has to send or
 correct, ready to be sent; deficiencies.csv is the same as a table.
 
 --json prints {"imports": [{"file", "import_id", "status" (completed, completed_with_rejections or failed), "error",
