@@ -148,7 +148,8 @@ _PREVIEW_EPILOG = """\
 exit status: 0 the file can be read; 1 it cannot be imported, with the code of the import; 2 wrong usage"""
 
 _SERVE = """\
-Serves the HTTP API on 127.0.0.1 until Ctrl-C. Starts a database, Redis, S3, SQS, SNS and the functions.
+Serves the HTTP API on 127.0.0.1 until Ctrl-C, and prints a link that opens the console, signed in. Starts a database,
+Redis, S3, SQS, SNS and the functions.
 Imported rows are kept in the database. S3, SQS and SNS are in memory: uploads and messages are lost when the command
 ends. An import that is still running then cannot finish: cancel it and upload its file again."""
 
