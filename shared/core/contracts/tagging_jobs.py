@@ -53,11 +53,11 @@ class TaggingJobSummary(ResponseModel):
     add: list[str] = Field(description="The tags that the documents get.")
     remove: list[str] = Field(description="The tags that the documents lose.")
     expected: int | None = Field(
-        description="How many documents matched when the job was requested; null if the filters are too broad for a list."
+        description="How many documents matched at the request; null if the filters are too broad for a list."
     )
-    expected_is_lower_bound: bool = Field(description="Whether counting stopped at `expected`, so that more may have matched.")
+    expected_is_lower_bound: bool = Field(description="Whether counting stopped at `expected`: more may match.")
     tagged: int = Field(description="Documents that matched when the job reached them; it tagged each.")
-    created: int = Field(description="Tags that documents got from the job; one that a document had before is not counted.")
+    created: int = Field(description="Tags that documents got; one that a document had before is not counted.")
     removed: int = Field(description="Tags that the job removed from documents.")
     remaining: int | None = Field(
         description="Documents that matched at the end of the job and lacked a tag that it adds, or had one that it "
