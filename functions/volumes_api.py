@@ -42,7 +42,7 @@ def declare_files(
 
 @app.get("/volumes/<volume_id>/files", **api.for_viewers(200, schemas.VolumeFilePage, 404))
 def list_files(volume_id: api.Id, request: api.Request, page: api.List) -> schemas.VolumeFilePage:
-    """List the files of a volume; there are none before it is imported."""
+    """List the files of a volume; there are none before it is sealed."""
     return queries.list_files(request.caller, volume_id, page)
 
 

@@ -32,8 +32,8 @@ examples:
   exhibit-ingest documents --case acme --bates-from SMITH100 --bates-to SMITH0000200
   exhibit-ingest documents --case acme --date-from 2019-01-01 --date-to 2019-12-31 --no-text --csv no_text.csv
 
-A case of more than 100,000 documents is searched by the other filters only together with --control-number, or with a
---custodian or --tag that at most 100,000 documents have.
+In a case of more than 100,000 documents, dates, files, title and confidentiality need another filter that at most
+100,000 documents match: --control-number, --custodian, --tag, --import or a Bates range.
 --json prints {"documents": [{"control_number", "bates_begin", "bates_end", TEXTS,
 "document_date", "version", "id"}]}.
 

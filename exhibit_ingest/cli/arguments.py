@@ -88,12 +88,12 @@ see docs/load-files.md):
     + _FIELDS
     + """
 
-Rejected rows are written to a folder in .local/reports/, whose name begins with the number of the import, in the file's
-own format, with the reasons in report.csv. Fix the rejected rows and import that file with the command that is printed.
-It names options.json (in the same folder) as the mapping, so that the rows are read in the same way. The last column of
-the rejected rows, ExhibitIngestLine, is their line in the original file: leave it as it is; in a row that you add,
-write new there. columns.csv says how each column was read. deficiencies.txt is what the producing party has to send or
-correct, ready to be sent; deficiencies.csv is the same as a table.
+Rejected rows are written to a folder in .local/reports/, whose name begins with the number of the import, in the
+file's own format, with the reasons in report.csv. Fix them and import that file with the command that is printed. It
+names the import with --corrects or, where a file cannot correct its rows, options.json as the mapping. The last
+column, ExhibitIngestLine, is the row's line in the original file: leave it as it is; without --corrects, write new
+there in a row that you add. columns.csv says how each column was read. deficiencies.txt is what the producing party
+has to send or correct, ready to be sent; deficiencies.csv is the same as a table.
 
 --json prints {"imports": [{"file", "import_id", "status" (completed, completed_with_rejections or failed), "error",
   "mode", "rows_seen", "imported", "unchanged", "updated", "rejected", "warnings", "custodians_created", "tags_created",
@@ -147,9 +147,9 @@ _PREVIEW_EPILOG = """\
 exit status: 0 the file can be read; 1 it cannot be imported, with the code of the import; 2 wrong usage"""
 
 _SERVE = """\
-Serves the HTTP API on 127.0.0.1 until Ctrl-C. Starts a database, Redis, S3, SQS, SNS and the functions.
-Imported rows are kept in the database. S3, SQS and SNS are in memory: uploads and messages are lost when the command
-ends. An import that is still running then cannot finish: cancel it and upload its file again."""
+Serves the HTTP API on 127.0.0.1 until Ctrl-C, and prints a link that opens the console, signed in. Imported rows are
+kept in the database. S3, SQS and SNS are in memory: uploads and messages are lost when the command ends. An import
+that is still running then cannot finish: cancel it and upload its file again."""
 
 _REQUEST_EXAMPLE = """\
 example, in another terminal while `exhibit-ingest serve` runs:

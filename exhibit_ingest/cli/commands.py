@@ -120,7 +120,7 @@ Press Ctrl-C to stop."""
 def _describe_console(stack: LocalStack) -> str:
     if (REPOSITORY / "functions" / "console_files" / "index.html").is_file():
         return f"{stack.console_url}  (this link signs in: keep it to yourself)"
-    return "not built; `make console` builds it, then open the link that this command prints"
+    return "not built: run `make console`, then this command again, which prints its link"
 
 
 def print_token(workspace: Workspace, tenant: str, user: str, role: str) -> int:

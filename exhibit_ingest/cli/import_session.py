@@ -19,6 +19,7 @@ from pymysql import MySQLError
 from rich.console import Console
 
 from core.imports.columns.report import describe_columns
+from core.imports.error_file import adds_lines
 from core.load_file.layout import Layout
 from core.load_mode import Mode
 from exhibit_ingest.cli.cancellation import (
@@ -262,7 +263,7 @@ class _Import:
         mode = layout.load_mode.mode if layout else None
         found = (reports or Reports(), codes, columns)
         result = ImportResult(self._file, state, error, seconds, *found, mode=mode, pages=pages)
-        return replace(result, stored_paths=stored_paths)
+        return replace(result, stored_paths=stored_paths, corrects=find_corrected(state, layout))
 
 
 def read_details(states: ImportProgressReader, state: ImportProgress) -> ImportDetails:
@@ -270,6 +271,16 @@ def read_details(states: ImportProgressReader, state: ImportProgress) -> ImportD
     layout = states.read_layout(state.id)
     pages = states.count_pages(state.id) if layout and layout.image_format else None
     return states.count_codes(state.id), layout, pages, states.count_stored_paths(state.id)
+
+
+def find_corrected(state: ImportProgress | None, layout: Layout | None) -> int | None:
+    """Return the import that `--corrects` names for the error file of an import; None if no file can correct its rows.
+
+    The error file of a correction has the lines of the import that this one corrects.
+    """
+    if state is None or layout is None or layout.image_format:
+        return None
+    return state.corrects_import_id or (state.id if adds_lines(layout) else None)
 
 
 def describe_service_error(error: Exception) -> str:

@@ -23,7 +23,8 @@ _FAILED = ("failed", "cancelled", "blocked")
 _FIND = (
     "SELECT id, status, failure_code, failure_message, rows_seen, imported, unchanged, updated, rejected, warnings,"
     " custodians_created, tags_created, encoding, delimiter, qualifier, generation, reports_generation,"
-    " profile_name, profile_version, IF(status = 'splitting', (SELECT MIN(other.id) FROM imports AS other"
+    " profile_name, profile_version, corrects_import_id,"
+    " IF(status = 'splitting', (SELECT MIN(other.id) FROM imports AS other"
     " WHERE other.case_id = imports.case_id AND other.status = 'undoing'), NULL) AS waits_for_undo_of"
     " FROM imports WHERE bucket = %s AND object_key = %s ORDER BY id DESC LIMIT 1"
 )
@@ -115,6 +116,7 @@ class ImportProgress:
     profile_name: str | None = None
     profile_version: int | None = None
     waits_for_undo_of: int | None = None
+    corrects_import_id: int | None = None
 
     @property
     def failed(self) -> bool:

@@ -52,7 +52,8 @@ class ImportResult:
     """The result of one file, in seconds from upload to completion; `state` is None where its import did not start.
 
     `source` is the folder or zip that a file of a volume is in; `stored_paths` are the paths, by kind of file, that
-    rows of a load file name which is not one of a volume.
+    rows of a load file name which is not one of a volume; `corrects` is the import that `--corrects` names for the
+    error file, None if no file can correct its rows.
     """
 
     file: Path
@@ -68,6 +69,7 @@ class ImportResult:
     pages: Mapping[str, int] | None = None
     source: Path | None = None
     stored_paths: Mapping[str, int] = field(default_factory=dict)
+    corrects: int | None = None
 
     @property
     def status(self) -> str:
@@ -190,7 +192,10 @@ def _advise_rejected(
         else:
             yield "Correct these lines too, then run the command above: it imports both files."
         return
-    yield f"Fix the rejected rows, then: {reload}"
+    # A correction is one file, and the rows of a failed chunk are no lines of it: a retry imports them.
+    corrects = None if pages or Rejection.CHUNK_FAILED in result.codes.rejected else result.corrects
+    correct = build_reload_command(result.reports, case, tenant, corrects=corrects) if corrects else reload
+    yield f"Fix the rejected rows, then: {correct}"
     if Rejection.EXISTS_WITH_OTHER_VALUES in result.codes.rejected and result.mode in (None, Mode.APPEND):
         yield (
             f"{Rejection.EXISTS_WITH_OTHER_VALUES}: the case has these documents with other values. If those of the"
@@ -246,10 +251,16 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def build_reload_command(reports: Reports, case: str, tenant: str, more: Sequence[Path] = ()) -> str:
-    """Return the command that imports the corrected rows, and more error files after them, quoted for a shell."""
+def build_reload_command(
+    reports: Reports, case: str, tenant: str, more: Sequence[Path] = (), *, corrects: int | None = None
+) -> str:
+    """Return the command that imports the corrected rows, and more error files after them, quoted for a shell.
+
+    With `corrects`, the rows are read as that import was, and count as corrected there; otherwise the mapping says how.
+    """
     # A value after a space must not begin with a hyphen: it would be taken for an option.
-    named = [("--case", case), ("--tenant", tenant), ("--mapping", str(reports.options))]
+    reading = ("--corrects", str(corrects)) if corrects else ("--mapping", str(reports.options))
+    named = [("--case", case), ("--tenant", tenant), reading]
     values = [[f"{name}={value}"] if value.startswith("-") else [name, value] for name, value in named]
     return format_command("import", *map(str, (reports.rejected_rows, *more)), *chain.from_iterable(values))
 

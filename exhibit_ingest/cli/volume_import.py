@@ -25,6 +25,7 @@ from exhibit_ingest.cli.import_session import (
     describe_failure,
     describe_service_error,
     enter_stack,
+    find_corrected,
     keep_profile,
     read_details,
 )
@@ -219,7 +220,8 @@ class _VolumeImport:
         columns = describe_columns(layout) if layout and is_read else []
         mode = layout.load_mode.mode if layout and is_read else None
         found = (reports, codes, columns)
-        return ImportResult(file, state, None, seconds, *found, mode=mode, pages=pages, source=source)
+        result = ImportResult(file, state, None, seconds, *found, mode=mode, pages=pages, source=source)
+        return replace(result, corrects=find_corrected(state, layout))
 
     def _cancel(self, sender: VolumeSender, interruption: Interrupted) -> None:
         """Cancel the imports that run, and note on the interruption what is in, or what of the files is sent."""

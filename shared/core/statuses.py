@@ -88,7 +88,7 @@ class UndoStatus(StrEnum):
     """The status of an undo: requested, running, and one of the ends.
 
     It is cancelled before a part of it has begun; a dry run is superseded by the undo itself. An import that imported
-    nothing has no undo: `nothing_to_undo` is its client's response.
+    nothing has no undo: the response is `nothing_to_undo`.
     """
 
     NOTHING_TO_UNDO = "nothing_to_undo"
@@ -140,7 +140,7 @@ class ImportKind(StrEnum):
 
 
 class TaggingJobStatus(StrEnum):
-    """The status of a tagging job: it runs, counts what it has not reached, and is completed, cancelled or failed."""
+    """The status of a tagging job: it runs, counts what it left (`counting`), and is completed, cancelled or failed."""
 
     RUNNING = "running"
     COUNTING = "counting"
@@ -177,7 +177,7 @@ class DocumentStatus(StrEnum):
 class ExportStatus(StrEnum):
     """The status of an export: it is requested, runs, and is completed, failed or cancelled.
 
-    One that was completed has expired once its file is deleted; this status is not stored.
+    A completed one is `expired` once its file is deleted.
     """
 
     REQUESTED = "requested"

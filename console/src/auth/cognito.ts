@@ -39,8 +39,12 @@ export function leaveForSignOut({ domain, clientId, redirect }: HostedPage): voi
 export async function finishSignIn(page: HostedPage): Promise<Tokens | null> {
   const answer = new URLSearchParams(location.search);
   const [code, state] = [answer.get("code"), answer.get("state")];
-  if (answer.has("error"))
-    throw new Error(`The sign-in failed: ${answer.get("error_description") ?? answer.get("error")}`);
+  if (answer.has("error")) {
+    // Without the answer in its address, a reload begins another sign-in.
+    history.replaceState(null, "", "/console/");
+    const reason = answer.get("error_description") ?? answer.get("error");
+    throw new Error(`The sign-in failed (${reason}). Reload the page to sign in again.`);
+  }
   if (!code || !state) return null;
   const kept = sessionStorage.getItem(`sign-in:${state}`);
   sessionStorage.removeItem(`sign-in:${state}`);

@@ -34,6 +34,7 @@ export async function exchangeKey(person: Person, key: string): Promise<{ idToke
   });
   if (response.status === 401)
     throw new Error("Open the link that `make local` printed: it has the key of this session.");
-  if (!response.ok) throw new Error(`The sign-in was refused (${response.status}).`);
+  if (!response.ok)
+    throw new Error(`The sign-in was refused (${response.status}). Open the link that \`make local\` printed.`);
   return (await response.json()) as { idToken: string; expiresIn: number };
 }

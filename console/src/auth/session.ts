@@ -41,7 +41,9 @@ export async function startSession(): Promise<void> {
       change({
         state: "signed-out",
         config,
-        reason: "This stack has no sign-in for the console: it was deployed without ConsoleOrigin.",
+        reason:
+          "This stack has no sign-in for the console. Ask its operator to deploy it with ConsoleOrigin and without " +
+          "JwtIssuer, as docs/operations.md describes.",
       });
   } catch (error) {
     change({ state: "signed-out", config, reason: error instanceof Error ? error.message : String(error) });
@@ -73,7 +75,7 @@ export async function renewSession(): Promise<void> {
 export function signOut(): void {
   if (session.state !== "signed-in") return;
   const { config } = session;
-  change({ state: "signed-out", config, reason: "You have signed out." });
+  change({ state: "signed-out", config, reason: "You have signed out. Reload the page to sign in again." });
   if (config.signIn.kind === "cognito") leaveForSignOut(hostedPage(config));
 }
 

@@ -8,7 +8,7 @@ export interface Outcome {
   rejected: number;
 }
 
-/** What became of the rows, as parts of a bar; its numbers are below it as text. */
+/** The results of the rows, as parts of a bar; its numbers are below it as text. */
 export function Scale({ outcome }: { outcome: Outcome }) {
   const all = Math.max(outcome.rowsSeen, 1);
   return (

@@ -53,15 +53,16 @@ class TaggingJobSummary(ResponseModel):
     add: list[str] = Field(description="The tags that the documents get.")
     remove: list[str] = Field(description="The tags that the documents lose.")
     expected: int | None = Field(
-        description="How many documents matched when the job was requested; null if that would have taken too long."
+        description="How many documents matched at the request; null if the filters are too broad for a list."
     )
-    expected_is_lower_bound: bool = Field(description="Whether counting ended there, and more may have matched.")
+    expected_is_lower_bound: bool = Field(description="Whether counting stopped at `expected`: more may match.")
     tagged: int = Field(description="Documents that matched when the job reached them; it tagged each.")
-    created: int = Field(description="Taggings that the job created; one that existed is not counted.")
-    removed: int = Field(description="Taggings that the job removed.")
+    created: int = Field(description="Tags that documents got; one that a document had before is not counted.")
+    removed: int = Field(description="Tags that the job removed from documents.")
     remaining: int | None = Field(
-        description="Documents that matched at the end of the job and did not have its tags: they came or were "
-        "changed while it ran. A job with the same filters tags them. null until the status is `completed`."
+        description="Documents that matched at the end of the job and lacked a tag that it adds, or had one that it "
+        "removes: they were added or changed while it ran. A job with the same filters tags them. null until the "
+        "status is `completed`."
     )
     created_by: str
     created_at: UtcTimestamp

@@ -52,7 +52,10 @@ REJECTED_DOCUMENTS: Mapping[str, Explanation] = {
     ),
     Rejection.PAGES_OF_REJECTED_ROW: Explanation(
         "in a volume: the row of this document was rejected; the message has its line and code",
-        "correct the row; the pages follow a correction, but an import of its error file needs that of the images, too",
+        (
+            "correct the row with `corrects`, and the pages follow by themselves; or import its error file, then that "
+            "of the images"
+        ),
     ),
     Rejection.OPT_DUPLICATE_KEY: Explanation(
         (

@@ -52,7 +52,10 @@ REJECTED_ROWS: Mapping[str, Explanation] = {
             "the file says which import it corrects, and the line of the row is not an open rejected row of that "
             "import; the message says why"
         ),
-        "nothing, if the case has the row; import a row that is not a correction without `corrects`",
+        (
+            "nothing, if the line is corrected already; import a row that you added in a file of its own, without "
+            "`corrects`"
+        ),
     ),
     Rejection.AMBIGUOUS_KEY: Explanation(
         (

@@ -80,7 +80,7 @@ def resolve_options(
     rules = {name: value for name, value in build_reload_options(layout, volume).items() if name not in CONTAINER}
     for name, value in given.items():
         if name not in CONTAINER and value and value != rules.get(name):
-            message = f"Option {name!r} is not the one that the import was read with whose rows this file corrects."
+            message = f"Option {name!r} differs from that of the import whose rows this file corrects."
             raise _refuse(f"{message} Leave it out.")
     return {**{name: stated[name] for name in _INHERITED if name in stated}, **given, **rules}
 
@@ -96,7 +96,8 @@ def adopt_values(found: Layout, original: Layout, volume: VolumeUse | None) -> L
         raise _refuse(f"{message} Correct the rejected-rows file of the import, and keep that column.")
     if found.names[:-1] != original.names:
         listed = f"{list_names(found.names[:-1])} instead of {list_names(original.names)}"
-        raise _refuse(f"The columns are not those of the import whose rows it corrects: {listed}.")
+        advice = "Correct the rejected-rows file of that import, and keep all of its columns."
+        raise _refuse(f"The columns are not those of the import whose rows it corrects: {listed}. {advice}")
     copied = copy_layout(original, volume)
     return replace(
         copied,

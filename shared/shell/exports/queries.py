@@ -81,7 +81,7 @@ def get_file(caller: Caller, export_id: int) -> schemas.ExportFile:
     if state.status == ExportStatus.EXPIRED:
         raise WrongStateError(f"The file was kept for {KEPT_DAYS} days, and is deleted; request the export again.")
     if state.status != ExportStatus.COMPLETED:
-        raise WrongStateError(f"The export is {state.status}; only one that is completed has a file.")
+        raise WrongStateError(f"The export has the status {state.status}; only a completed export has a file.")
     key = build_export_key(export)
     name = name_download(state.case, f"export {state.id}", key.rpartition("/")[2])
     url = presign_get(settings().bucket, key, name, MEDIA_TYPES[state.format])

@@ -1,7 +1,7 @@
 """Create and cancel tagging jobs.
 
 Guaranteed: a job, its tags and its message exist together, or none does; a tag that the job adds is not deleted while
-the job runs, whatever becomes of the import that added it. The transaction is the caller's.
+the job runs, also if the import that added it is undone. The transaction is the caller's.
 """
 
 from __future__ import annotations

@@ -38,17 +38,28 @@ def test_an_overlay_needs_a_case_and_is_the_next_step_for_documents_with_other_v
     assert cases.database.query("SELECT title FROM exhibits") == [("uno",)]
 
 
+def read_next_command(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the arguments of the command that was printed for the rejected rows."""
+    command = capsys.readouterr().out.partition("Fix the rejected rows, then: ")[2].partition("\n")[0]
+    return shlex.split(command)[1:]
+
+
 @pytest.mark.slow
 def test_corrected_rows_count_as_corrected_by_their_import(
     cases: Cases, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     workspace = Workspace(tmp_path, database_url=cases.database.url.render_as_string(hide_password=False))
-    file, corrected = tmp_path / "load.csv", tmp_path / "rejected.csv"
+    file = tmp_path / "load.csv"
     file.write_text("Control Number,Title\r\nA-1,one\r\n,two\r\n")
     assert main(("import", str(file), "--case", "acme"), workspace) == 3
     ((first,),) = cases.database.query("SELECT id FROM imports")
-    corrected.write_text("Control Number,Title,ExhibitIngestLine\r\nA-2,two,L3\r\n")
-    again = ("import", str(corrected), "--case", "acme", "--corrects", str(first))
+    again = read_next_command(capsys)
+    assert again[-2:] == ["--corrects", str(first)]
+    # Rejected once more: the next command names the import whose lines the file has, not the correction.
+    assert main(again, workspace) == 3
+    again = read_next_command(capsys)
+    assert again[-2:] == ["--corrects", str(first)]
+    Path(again[1]).write_text("Control Number,Title,ExhibitIngestLine\r\nA-2,two,L3\r\n")
     assert main(again, workspace) == 0
     claims = (
         "SELECT import_id, line_no, status, correcting_import_id > import_id, correcting_line FROM import_corrections"

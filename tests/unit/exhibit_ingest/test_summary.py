@@ -117,12 +117,25 @@ def printed_result(**changes: Any) -> str:
     return output.getvalue()
 
 
+@pytest.mark.parametrize(("code", "corrects", "names_import"), [("MISSING_ID", 7, True), ("CHUNK_FAILED", 7, False)])
+def test_the_next_command_names_the_import_whose_rows_a_file_can_correct(
+    code: str, corrects: int, names_import: bool
+) -> None:
+    printed = printed_result(codes=CodeCounts({code: 1}), corrects=corrects)
+    command = printed.partition("Fix the rejected rows, then: ")[2].partition("\n")[0]
+    parsed = build_parser().parse_args(shlex.split(command)[1:])
+    expected = (corrects, None) if names_import else (None, Path("/r/options.json"))
+    assert (parsed.corrects, parsed.mapping) == expected
+
+
 def print_volume_table(rows: int, pages: int, code: str = "PAGES_OF_REJECTED_ROW") -> str:
     """Return what is printed for a volume with so many rejected rows and lines; each file has an error file."""
-    output, data = io.StringIO(), replace(OUTCOMES[0], source=Path("VOL001"))
+    # One command imports two files, and a correction is one.
+    output, data = io.StringIO(), replace(OUTCOMES[0], source=Path("VOL001"), corrects=7 if pages else None)
     images = replace(
         data,
         file=Path("a.opt"),
+        corrects=None,
         state=state(status="completed", rejected=pages),
         codes=CodeCounts({code: pages} if pages else {}),
         pages={"documents": 1, "lines_seen": 2, "imported": 1, "rejected": pages, "missing_images": 1},

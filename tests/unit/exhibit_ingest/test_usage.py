@@ -8,6 +8,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from urllib.parse import quote_plus
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from core.errors import UploadRefusedError
 from core.imports.uploads import parse_upload
-from exhibit_ingest.cli import main
+from exhibit_ingest.cli import commands, main
 from exhibit_ingest.cli.checks import check_case_exists, check_load_file, check_name, check_overlay_case
 from local.errors import UsageError
 
@@ -149,3 +150,11 @@ def test_a_misspelt_case_is_wrong_usage_and_a_new_one_is_not() -> None:
     assert str(error.value).count("'") == 2 * 6
     for case in ("Smith v. Jones", "Doe"):
         check_case_exists(names, case)
+
+
+def test_a_console_that_is_not_built_says_how_its_link_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "REPOSITORY", tmp_path)
+    described = commands._describe_console(Mock(console_url="http://127.0.0.1:8700/console/#key"))
+    assert described == "not built: run `make console`, then this command again, which prints its link"

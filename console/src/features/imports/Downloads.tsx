@@ -8,7 +8,7 @@ const NAMES: [keyof Schemas["ReportNames"] & keyof Schemas["ReportFiles"], strin
   ["warnings", "warnings.csv"],
   ["deficiencies", "deficiencies.csv"],
   ["deficienciesText", "deficiencies.txt"],
-  ["columns", "columns.json"],
+  ["columns", "columns.csv"],
 ];
 
 /** The report files. URLs live for an hour, so one is requested when it is needed. */

@@ -93,7 +93,7 @@ function Figures({ state }: { state: ImportState }) {
     ["updated", state.updated],
     ["unchanged", state.unchanged],
     ["rejected", state.rejected],
-    ["open", state.openRejections],
+    ["still open", state.openRejections],
     ["warnings", state.warnings],
   ];
   return (

@@ -14,7 +14,7 @@ export function answer(state: Schemas["ImportState"]): string {
   if (state.status === "undone") return "The import was undone: nothing of it is left in the case.";
   if (isRunning(state.status)) return "The import is running. You can leave this page.";
   if (state.status === "awaiting_upload") return "The file has not arrived yet.";
-  if (state.status === "uploaded") return "The file is here and held: nothing was read into the case.";
+  if (state.status === "uploaded") return "The file has arrived and is held: nothing is imported until it is run.";
   return "";
 }
 

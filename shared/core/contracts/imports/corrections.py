@@ -28,13 +28,13 @@ class NewCorrectedRow(RequestModel):
         ge=1,
         le=MAX_ID,
         description="For an overlay: the version of the document that was looked at. Without it, the row is rejected "
-        "(`DOCUMENT_CHANGED`) if the document was changed since the import rejected the row. Without effect for an "
+        "(`DOCUMENT_CHANGED`) if the document was changed since the import rejected the row. No effect in an "
         "import that only appends, which changes no document.",
     )
 
 
 class NewCorrections(RequestModel):
-    """Rejected rows to correct and to discard, in all at most 1,000 of each; a line occurs once."""
+    """Rejected rows to correct and to discard, at most 1,000 of each; a line occurs once."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -66,7 +66,7 @@ class Correction(ResponseModel):
     id: int | None = Field(description="The import of the corrected rows; null if rows were only discarded.")
     status: ImportStatus | None = Field(description="The status of that import; null without one.")
     corrects: int = Field(description="The import whose rejected rows they are.")
-    rows: int = Field(description="The corrected rows. They are open until the import has accepted them.")
+    rows: int = Field(description="The corrected rows. Each counts as corrected once the import has accepted it.")
     discarded: int
     open_rejections: int = Field(description="The rejected rows that are neither corrected nor discarded.")
 
@@ -106,7 +106,7 @@ class RejectedCells(ResponseModel):
     raw_is_truncated: bool
     errors: list[CellError]
     corrected_by: int | None = Field(
-        description="The import that has the row, corrected, or that is importing it; null if the row is open."
+        description="The import that has corrected the row, or is correcting it; null if none has or is."
     )
     discarded_by: str | None = Field(description="The user who discarded the row; null unless it is discarded.")
     discarded_by_name: UserName

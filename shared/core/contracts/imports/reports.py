@@ -50,8 +50,9 @@ class ReportFile(ResponseModel):
 class ReportFiles(ResponseModel):
     """The report files that are written. Each member is null until then.
 
-    To import the rejected rows, correct the file `rejectedRows` and import it as a new file with `options`. They make
-    sure that it is read in the same way as the original file.
+    To import the rejected rows, correct the file `rejectedRows` and import it as a new file: with `corrects`, the id of
+    this import, so that they count as corrected; or with the content of `options` as its options. Either way it is read
+    as the original file was.
     """
 
     rejected_rows: ReportFile | None = Field(

@@ -37,7 +37,9 @@ class ImportState(ResponseModel):
 
     id: int
     status: ImportStatus
-    phase: ImportPhase = Field(description="`check` until a file that was announced with `dryRun`, or is held, is run.")
+    phase: ImportPhase = Field(
+        description="`import`, or `check` until the file is run, if it was announced with `dryRun` or is held."
+    )
     wanted: Wish = Field(description="What follows by itself: nothing (`hold`), the check or the import.")
     options_version: int = Field(description="1, and 1 more for each change of the options; for `If-Match`.")
     actions: list[Action] = Field(
@@ -68,7 +70,7 @@ class ImportState(ResponseModel):
     unchanged: int = Field(description="The rows whose exhibit existed with the same values.")
     updated: int = Field(description="The rows that changed an existing exhibit; 0 unless the mode is an overlay.")
     rejected: int = Field(description="The rows that were not imported.")
-    corrects: int | None = Field(description="The import of whose rejected rows this one has corrections, or null.")
+    corrects: int | None = Field(description="The import whose rejected rows this one corrects; null for any other.")
     corrected_by: list[int] = Field(
         description=f"The imports that correct rejected rows of this one, newest first, at most {MAX_CORRECTING}."
     )

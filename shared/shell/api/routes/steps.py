@@ -28,7 +28,7 @@ def add_routes(app: ApiResolver) -> None:
 def change_options(
     import_id: api.Id, body: NewOptions, request: api.Request, if_match: api.IfMatch = None, key: api.OptionalKey = None
 ) -> api.Response:
-    """Replace the options of an import that awaits its file, or is held or checked; it is then held."""
+    """Replace the options of an import that awaits its file, is held or checked, or was not read; it is then held."""
     return run_idempotent(request, key, operations.change_options, import_id, parse_if_match(if_match), body)
 
 

@@ -67,7 +67,14 @@ def check_chunk(chunk_input: ChunkInput) -> WriteResult:
             facts = ChunkFacts(names, packed, results.updates, chunk_input.column_facts, families)
             write_facts(transaction, chunk.import_id, chunk.chunk_no, pack_facts(facts))
             if chunk_input.files is not None:
-                write_counts(transaction, chunk, chunk_input.layout, chunk_input.files, results)
+                write_counts(
+                    transaction,
+                    chunk_input.import_record,
+                    chunk,
+                    chunk_input.layout,
+                    chunk_input.files,
+                    results,
+                )
             counts = _count(chunk_input, results)
             outcome = ChunkOutcome(ChunkStatus.DONE, counts, digest=results.compute_digest())
             complete_chunk(transaction, chunk_input.import_record, chunk.chunk_no, outcome)

@@ -103,7 +103,7 @@ def write_links(
     unchanged = _build_links(results.unchanged, import_record, files)
     links = [*changed, *(unchanged if with_unchanged else _list_lacking(transaction, unchanged))]
     insert_new(transaction, "exhibit_files", _LINK_COLUMNS, sorted(links))
-    write_counts(transaction, chunk, layout, files, results)
+    write_counts(transaction, import_record, chunk, layout, files, results)
 
 
 def _build_links(
@@ -138,7 +138,12 @@ def _list_lacking(reading: Session, links: Sequence[tuple[Any, ...]]) -> list[tu
 
 
 def write_counts(
-    transaction: Session, chunk: ImportChunks, layout: Layout, files: Mapping[int, RowFiles], results: RowResults
+    transaction: Session,
+    import_record: Imports,
+    chunk: ImportChunks,
+    layout: Layout,
+    files: Mapping[int, RowFiles],
+    results: RowResults,
 ) -> None:
     """Write what the rows that are accepted have and name of files, and the rejected rows; a run repeats its check."""
     accepted = [files[row.source.line_no] for row in results.list_accepted() if row.source.line_no in files]
@@ -146,7 +151,9 @@ def write_counts(
     numbers = (link.file.file_no for each in accepted for link in each.links)
     # The image load file that waits for this import is compared with its rows, and one that begins after a correction.
     is_compared = transaction.execute(_IS_COMPARED, {"import_id": chunk.import_id}).first() is not None
-    documents = [*(_list_documents(layout, results) if is_compared else ()), *_list_rejected(layout, results, files)]
+    is_correction = import_record.corrects_import_id is not None
+    compared = _list_documents(layout, results, is_correction=is_correction) if is_compared else ()
+    documents = [*compared, *_list_rejected(layout, results, files)]
     named = documents if documents or is_compared else None
     tally, pages = _tally_paths(results, files), pack_page_rows(layout, results)
     store_counts(transaction, chunk, counts, numbers, named, paths=tally, pages=pages)
@@ -168,13 +175,15 @@ def count_named_files(layout: Layout, results: RowResults) -> dict[str, int]:
     return {f"named_{kind.value}s": sum(bool(row.values[place]) for row in rows) for kind, place in places.items()}
 
 
-def _list_documents(layout: Layout, results: RowResults) -> Iterator[NamedDocument]:
+def _list_documents(layout: Layout, results: RowResults, *, is_correction: bool) -> Iterator[NamedDocument]:
+    """Yield the accepted rows; those of a correction have the lines in the file that it corrects, each line once."""
     columns = ProductionColumns.find(layout)
     accepted = (*results.inserted, *results.updated, *results.unchanged)
     for row, exhibit_id in sorted(accepted, key=lambda one: one[0].source.line_no):
         numbers = [other.begin for other in columns.read_others(row.source.cells or ())]
-        named = (row.source.line_no, exhibit_id, row.control_number, row.values[_BATES_BEGIN])
-        yield NamedDocument(*named, numbers=numbers)
+        line_no = find_original_line(row.source, layout) if is_correction else None
+        named = (exhibit_id, row.control_number, row.values[_BATES_BEGIN])
+        yield NamedDocument(line_no or row.source.line_no, *named, numbers=numbers)
 
 
 def _list_rejected(layout: Layout, results: RowResults, files: Mapping[int, RowFiles]) -> Iterator[NamedDocument]:

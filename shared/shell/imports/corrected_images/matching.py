@@ -1,4 +1,4 @@
-"""Find the rejected documents of an image load file that corrected rows are of.
+"""Find the rejected documents of an image load file whose rows were corrected.
 
 Guaranteed: keys are compared as the import of the images has compared them, with its column, and a key that several
 documents of the case have is of none of them. Lines that are corrected, being corrected or discarded are left out. It
@@ -21,7 +21,7 @@ from shell.tables.imports import Imports
 from shell.utils.key_validation import is_storable
 
 LINES_PER_STATEMENT = 2_000
-# What the end of an import makes of OPT_DOC_NOT_FOUND if a rejected row has the key is of the same documents.
+# The end of an import makes PAGES_OF_REJECTED_ROW of OPT_DOC_NOT_FOUND where a rejected row has the key.
 _OPEN = text(
     "SELECT rejection.line_no, rejection.byte_start, rejection.byte_len, rejection.chunk_no, rejection.control_number "
     "FROM import_rejections AS rejection LEFT JOIN import_corrections AS claim "

@@ -1,4 +1,4 @@
-"""Register the rejected documents that a correction's rows are of, as the chunks of an import of its own.
+"""Register the rejected documents whose rows a correction has, as the chunks of an import of its own.
 
 Guaranteed: the chunks are ranges of the same version of the image load file, at most one of its own chunks long, with
 its layout and key column; their lines are those of the file. The lines are claimed in the transaction that registers
@@ -46,7 +46,7 @@ class _Range(NamedTuple):
 
 
 class CorrectedImages(Split):
-    """The documents of a file that a correction's rows are of, as the result of a splitting pass."""
+    """The documents of a file whose rows a correction has, as the result of a splitting pass."""
 
     def __init__(self, images: Imports, documents: Sequence[RejectedDocument], chunks: Sequence[Chunk]) -> None:
         super().__init__(images.size)

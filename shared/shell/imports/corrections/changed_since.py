@@ -98,8 +98,9 @@ def find_changed(
 def describe_missing(control_number: str | None, seen_version: int) -> RowError:
     """Return why a row is rejected that states the version of a document which the case does not have."""
     shown = show_text(control_number or "")
-    message = f"The row states version {seen_version} of {shown}, and the case has no such document. Look again."
-    return RowError(Rejection.DOCUMENT_CHANGED, None, message)
+    message = f"The row states version {seen_version} of {shown}, and the case has no such document."
+    advice = "Correct the id, or leave the version out."
+    return RowError(Rejection.DOCUMENT_CHANGED, None, f"{message} {advice}")
 
 
 def _is_of(change: _Change | None, import_id: int) -> bool:

@@ -159,8 +159,8 @@ def _refuse_state(original: Any, *, corrects: bool) -> None:
     """Raise WrongStateError, with what is possible, unless rows of an import can be corrected, or only discarded."""
     if original.status in NOT_CORRECTABLE or original.phase == ImportPhase.CHECK:
         raise WrongStateError(
-            f"The import has the status {original.status}; rows of one that has ended, was not undone and is no check "
-            "can be corrected."
+            f"The import has the status {original.status}; only rows of an import that has ended, was not undone and "
+            "is not a check can be corrected."
         )
     if original.corrects_import_id is not None:
         raise WrongStateError(

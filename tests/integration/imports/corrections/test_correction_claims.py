@@ -209,6 +209,12 @@ def test_an_id_that_exists_meanwhile(world: World) -> None:
     state = get_state(created)
     assert (state["unchanged"], state["rejected"]) == (1, 1)
     check_open(world, import_id, 1)
+    # The document is of another import, and stays; only the correction is taken back.
+    undone = undo(world, created)
+    assert (undone.removed, undone.restored, undone.kept) == (0, 0, 0)
+    check_open(world, import_id, 2)
+    assert get_state(correct(world, import_id, {3: set_cell(0, "B-3")}))["unchanged"] == 1
+    check_open(world, import_id, 1)
 
 
 def test_two_rows_of_a_request_with_one_id(world: World) -> None:

@@ -220,7 +220,7 @@ BAD_FILES = {
     "other rules": (
         "Control Number,Title,ExhibitIngestLine\r\nB-3,x,L3\r\n",
         {"dateOrder": "DMY"},
-        "Option 'date_order' is not the one that the import was read with",
+        "Option 'date_order' differs from that of the import whose rows this file corrects",
     ),
 }
 
