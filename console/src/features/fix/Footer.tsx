@@ -26,10 +26,7 @@ export function Footer(props: Props) {
   const { changes, batch, out, isSending } = props;
   const [isAsking, setAsking] = useState(false);
   const ready = changes.ready.length;
-  const label =
-    batch < ready
-      ? `Load the first ${batch} of ${count(ready, "corrected row")}`
-      : `Load ${count(ready, "corrected row")}`;
+  const label = nameLoad(ready, batch);
   return (
     <footer className="actions">
       {props.error != null && <Failure error={props.error} again={props.onAgain} />}
@@ -46,7 +43,7 @@ export function Footer(props: Props) {
           </button>
         )}
         <button type="button" disabled={out === 0 || isSending} onClick={() => setAsking(true)}>
-          Leave {count(out, "row")} out
+          {out === 0 ? "Leave rows out" : `Leave ${count(out, "row")} out`}
         </button>
         <button type="button" disabled={!props.canUndo || isSending} onClick={props.onUndo}>
           Undo <kbd>Ctrl+Z</kbd>
@@ -56,8 +53,10 @@ export function Footer(props: Props) {
       {isAsking && (
         <Dialog title={`Leave ${count(out, "row")} out for good?`} open onClose={() => setAsking(false)}>
           <p>
-            {out === 1 ? "It is" : "They are"} never imported and no longer count as open. The reports of the import
-            keep {out === 1 ? "it" : "them"}, with your name. This cannot be undone.
+            {out === 1
+              ? "It is never imported and no longer counts as open. The reports of the import keep it, "
+              : "They are never imported and no longer count as open. The reports of the import keep them, "}
+            with your name. This cannot be undone.
           </p>
           <div className="bar">
             <button
@@ -78,6 +77,13 @@ export function Footer(props: Props) {
       )}
     </footer>
   );
+}
+
+function nameLoad(ready: number, batch: number): string {
+  if (ready === 0) return "Load corrected rows";
+  return batch < ready
+    ? `Load the first ${batch} of ${count(ready, "corrected row")}`
+    : `Load ${count(ready, "corrected row")}`;
 }
 
 function describe({ changes, refused, elsewhere, out, canLoad }: Props): string {

@@ -1,7 +1,7 @@
 import { Untrusted } from "../../ui/Untrusted";
 import { nameReason } from "./codes";
 import { Reason } from "./Reason";
-import { findFaults, kindOf, type Column, type SheetRow } from "./rows";
+import { findFaults, kindOf, showRaw, type Column, type SheetRow } from "./rows";
 
 /** The rows one below the other, to be read on a narrow screen. */
 export function NarrowRows(props: { rows: readonly SheetRow[]; columns: readonly Column[]; shown: readonly number[] }) {
@@ -16,7 +16,7 @@ export function NarrowRows(props: { rows: readonly SheetRow[]; columns: readonly
             <Values row={row} columns={columns} shown={shown} />
           ) : (
             <p className="raw">
-              <Untrusted text={row.raw.slice(0, 1_000)} />
+              <Untrusted text={showRaw(row).slice(0, 1_000)} />
             </p>
           )}
         </li>

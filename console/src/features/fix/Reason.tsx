@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import { Untrusted } from "../../ui/Untrusted";
-import { adviseOn, isComparable, liesInCase, nameReason } from "./codes";
+import { adviseOn, isComparable, isPlain, liesInCase, nameReason } from "./codes";
 import type { Change } from "./draft";
 import type { SheetRow } from "./rows";
 
@@ -16,9 +16,7 @@ export function Reason({ row }: { row: SheetRow }) {
       {row.errors.map((error, index) => (
         <div key={index} className="why">
           <strong title={error.code}>{nameReason(error.code)}</strong>{" "}
-          <span className="quiet">
-            <Untrusted text={error.message} />
-          </span>
+          {!isPlain(error.code) && <Message text={error.message} />}
           <p>{adviseOn(error.code)}</p>
         </div>
       ))}
@@ -26,25 +24,40 @@ export function Reason({ row }: { row: SheetRow }) {
   );
 }
 
+const LONG = 130;
+
+/** What the import says of the row; of a long message the beginning, until it is opened. */
+function Message({ text }: { text: string }) {
+  if (text.length <= LONG)
+    return (
+      <span className="quiet">
+        <Untrusted text={text} />
+      </span>
+    );
+  return (
+    <details className="quiet">
+      <summary>
+        <Untrusted text={`${text.slice(0, LONG - 40)}…`} />
+      </summary>
+      <Untrusted text={text} />
+    </details>
+  );
+}
+
 interface ChoicesProps {
   row: SheetRow;
   change: Change | undefined;
-  isOut: boolean;
   canLoad: boolean;
-  onOut: (isOut: boolean) => void;
   onAsIs: (isAsIs: boolean) => void;
   onCompare: () => void;
 }
 
-/** What can be done with the whole row. */
-export function Choices({ row, change, isOut, canLoad, ...on }: ChoicesProps) {
+/** What can be done with the whole row, besides leaving it out. */
+export function Choices({ row, change, canLoad, ...on }: ChoicesProps) {
   const codes = row.errors.map((error) => error.code);
   return (
     <div className="choices">
-      <label>
-        <input type="checkbox" checked={isOut} onChange={(event) => on.onOut(event.target.checked)} /> leave out
-      </label>
-      {canLoad && !isOut && codes.every(liesInCase) && (
+      {canLoad && codes.every(liesInCase) && (
         <label>
           <input
             type="checkbox"

@@ -6,7 +6,7 @@ import type { Cells } from "./cells";
 import { nameReason } from "./codes";
 import { judge, type Change } from "./draft";
 import { Choices, Reason, Refused } from "./Reason";
-import { findFaults, kindOf, type Column, type SheetRow } from "./rows";
+import { findFaults, kindOf, showRaw, type Column, type SheetRow } from "./rows";
 import { Shape } from "./Shape";
 
 /** What a row can do to the draft; the same object at every rendering. */
@@ -43,13 +43,20 @@ export interface RowProps {
 export const Row = memo(function Row(props: RowProps) {
   const { row, change, isOut, actions } = props;
   const verdict = judge(change, props.columns.length);
+  const kind = kindOf(row, props.columns.length);
+  const canChange = !props.isReadOnly && row.takenBy === null && kind !== "chunk";
   const state = isOut ? "out" : props.refused ? "refused" : verdict;
   return (
     <tr className={state} data-line={row.line}>
-      <th scope="row" className="frozen num">
+      <th scope="row" className="frozen">
         {row.line.toLocaleString()}
+        {canChange && (
+          <label className="tick">
+            <input type="checkbox" checked={isOut} onChange={(event) => actions.onOut(row, event.target.checked)} />{" "}
+            leave out
+          </label>
+        )}
         {state === "ready" && <span className="good tick">✓ corrected</span>}
-        {state === "out" && <span className="tick">left out</span>}
       </th>
       <td className="frozen reason">
         <Reason row={row} />
@@ -61,13 +68,11 @@ export const Row = memo(function Row(props: RowProps) {
             onSendAgain={() => actions.onSendAgain(row.line)}
           />
         )}
-        {!props.isReadOnly && row.takenBy === null && kindOf(row, props.columns.length) !== "chunk" && (
+        {canChange && !isOut && (
           <Choices
             row={row}
             change={change}
-            isOut={isOut}
-            canLoad={props.canLoad && kindOf(row, props.columns.length) === "cells"}
-            onOut={(out) => actions.onOut(row, out)}
+            canLoad={props.canLoad && kind === "cells"}
             onAsIs={(asIs) => actions.onAsIs(row, asIs)}
             onCompare={() => actions.onCompare(row)}
           />
@@ -93,7 +98,7 @@ function Content(props: RowProps) {
   if (kind === "shape" && isFixed)
     return (
       <td colSpan={shown.length} className="raw">
-        <Untrusted text={row.raw} />
+        <Untrusted text={showRaw(row)} />
       </td>
     );
   if (kind === "shape") return <ShapeCell {...props} />;
@@ -103,7 +108,7 @@ function Content(props: RowProps) {
 function Unreadable({ row, width }: { row: SheetRow; width: number }) {
   return (
     <td colSpan={Math.max(width, 1)} className="raw">
-      <Untrusted text={row.raw} />
+      <Untrusted text={showRaw(row)} />
       {!row.isRawWhole && <p className="quiet">Only the beginning is shown.</p>}
     </td>
   );

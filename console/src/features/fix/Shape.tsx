@@ -11,7 +11,7 @@ import {
   toControl,
   type Cells,
 } from "./cells";
-import type { Column, SheetRow } from "./rows";
+import { showRaw, type Column, type SheetRow } from "./rows";
 
 interface Props {
   row: SheetRow;
@@ -31,14 +31,15 @@ interface Props {
 export function Shape(props: Props) {
   const { cells, columns, row } = props;
   const [isOpen, setOpen] = useState(false);
-  const fits = cells.length === columns.length;
   return (
     <div className="shape">
       <p className="fit">
-        <strong className={fits ? "good" : "mark"}>
-          {fits ? "✓" : "▲"} {describeFit(cells.length, columns.length)}
+        <strong className={props.isReady ? "good" : "mark"}>
+          {props.isReady ? "✓" : "▲"} {describeFit(cells.length, columns.length)}
         </strong>{" "}
-        {row.isProposed && <span className="quiet">The page has divided the record; compare each cell. </span>}
+        {row.isProposed && !props.isReady && (
+          <span className="quiet">The page has divided the record: compare it. </span>
+        )}
         <button
           type="button"
           className="small"
@@ -49,7 +50,13 @@ export function Shape(props: Props) {
           {isOpen ? "Fold" : `Arrange the ${cells.length} cells of line ${row.line}`}
         </button>
       </p>
-      {isOpen && <Chips {...props} />}
+      {isOpen ? (
+        <Chips {...props} />
+      ) : (
+        <p className="raw clipped">
+          <Untrusted text={showRaw(row).slice(0, 600)} />
+        </p>
+      )}
     </div>
   );
 }

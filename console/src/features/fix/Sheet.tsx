@@ -47,7 +47,7 @@ export function Sheet(props: Props) {
       <table className="list">
         <thead>
           <tr>
-            <th scope="col" className="frozen num">
+            <th scope="col" className="frozen">
               Line
             </th>
             <th scope="col" className="frozen reason">

@@ -62,6 +62,8 @@ const OWN_FAULTS = new Set([
   ...["MISSING_ID", "UNDECODABLE_BYTES", "KEY_TOO_LONG", "KEY_NOT_STORABLE", "TOO_MANY_VALUES"],
   ...["NATIVE_MISSING", "TEXT_MISSING", "PATH_REFUSED", "PATH_AMBIGUOUS"],
 ]);
+/** Reasons whose message says no more than their words do, or than the sheet beside it. */
+const PLAIN = new Set(["MISSING_ID", "WRONG_CELL_COUNT", "MALFORMED_QUOTING"]);
 /** Reasons that lie in the case, which may be other now: the row can be loaded again as it is. */
 const OF_THE_CASE = new Set(["NOT_IN_CASE", "AMBIGUOUS_KEY", "EXISTS_WITH_OTHER_VALUES", "DUPLICATE_ID"]);
 const COMPARABLE = new Set(["EXISTS_WITH_OTHER_VALUES", "DUPLICATE_ID", "DOCUMENT_CHANGED"]);
@@ -71,3 +73,4 @@ export const adviseOn = (code: string): string | null => REASONS[code]?.advice ?
 export const isOwnFault = (code: string): boolean => OWN_FAULTS.has(code);
 export const liesInCase = (code: string): boolean => OF_THE_CASE.has(code) || code === "VALUE_REFUSED";
 export const isComparable = (code: string): boolean => COMPARABLE.has(code);
+export const isPlain = (code: string): boolean => PLAIN.has(code);

@@ -113,3 +113,6 @@ export function chooseColumns(rows: readonly SheetRow[], columns: readonly Colum
   if (chosen.size === 1 && title >= 0) chosen.add(title);
   return [...chosen].filter((at) => at < columns.length).sort((one, other) => one - other);
 }
+
+/** Return the text of a record as it is in the file, without the line end after it. */
+export const showRaw = (row: SheetRow): string => row.raw.replace(/(\r\n|\r|\n)$/, "");
