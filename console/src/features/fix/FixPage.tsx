@@ -189,6 +189,8 @@ function Compared({ state, access, columns, sheet }: ComparedProps) {
 }
 
 function Nothing({ state, code, onAll }: { state: State; code: string | null; onAll: () => void }) {
+  const isEnded = state.status.startsWith("completed") && state.corrects === null && state.phase === "import";
+  if (state.openRejections === 0 && !isEnded) return <p className="quiet">No rejected row is open here.</p>;
   if (state.openRejections === 0)
     return (
       <div className="notice good" role="status">

@@ -16,6 +16,7 @@ export interface Request {
 export interface Load {
   importId: number;
   sent: readonly Change[];
+  isEnded: boolean;
 }
 
 export interface Refusals {

@@ -16,7 +16,7 @@ export function useCorrecting(importId: number, listed: readonly SheetRow[], wid
   const loads = useLoads(importId, listed, sheet.replace);
   const { sending, refusals, dropRefusal } = useCorrections(importId, (request, answer) => {
     sheet.replace((before) => dropLines(before, listLines(request)));
-    if (answer.id !== null) loads.add({ importId: answer.id, sent: request.rows });
+    if (answer.id !== null) loads.add({ importId: answer.id, sent: request.rows, isEnded: false });
     setLeft((before) => before + answer.discarded);
     if (answer.discarded) announce(`${count(answer.discarded, "row")} left out.`);
   });
@@ -45,7 +45,11 @@ export function useCorrecting(importId: number, listed: readonly SheetRow[], wid
       }),
       [sheet.actions, sheet.drop, dropRefusal],
     ),
-    inFlight: new Set(sending.isPending ? listLines(sending.variables) : []),
+    // Lines that are sent are not changed until their import has ended.
+    inFlight: new Set([
+      ...(sending.isPending ? listLines(sending.variables) : []),
+      ...loads.list.filter((each) => !each.isEnded).flatMap((each) => each.sent.map((change) => change.row.line)),
+    ]),
     footer: {
       changes,
       batch: batch.length,
@@ -83,9 +87,10 @@ function useLoads(importId: number, rows: readonly SheetRow[], replace: (how: (d
     setList((before) => (before.some((each) => each.importId === load.importId) ? before : [load, ...before]));
   }, []);
   useEffect(() => {
-    for (const { takenBy } of rows) if (takenBy !== null) add({ importId: takenBy, sent: [] });
+    for (const { takenBy } of rows) if (takenBy !== null) add({ importId: takenBy, sent: [], isEnded: false });
   }, [rows, add]);
   const end = (load: Load, state: State) => {
+    setList((before) => before.map((each) => (each.importId === load.importId ? { ...each, isEnded: true } : each)));
     if (hasLostRows(state)) replace((draft) => restore(draft, load.sent));
     void queries.invalidateQueries({ queryKey: ["rejected-again", load.importId] });
     refresh(queries, importId);

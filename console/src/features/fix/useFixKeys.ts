@@ -44,7 +44,9 @@ function handle(event: KeyboardEvent, { element, load, sheet }: Wiring): boolean
 }
 
 const takesText = (target: EventTarget | null): boolean =>
-  target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target instanceof HTMLInputElement;
+  target instanceof HTMLTextAreaElement ||
+  target instanceof HTMLSelectElement ||
+  (target instanceof HTMLInputElement && target.type !== "checkbox");
 
 /** Take the last step back, and show where it was. */
 export function undo(element: HTMLElement | null, sheet: SheetState): void {
