@@ -56,6 +56,9 @@ test("a record that a line break divided is put together with it", () => {
 
 test.each([
   ['"A-1","He said "yes", then","x"\r\n', ",", '"', ["A-1", 'He said "yes", then', "x"]],
+  ['A-8,said "yes", then,"2019', ",", '"', ["A-8", 'said "yes"', " then", "2019"]],
+  ['x,"He said "yes", then",z', ",", '"', ["x", 'He said "yes"', " then", "z"]],
+  ['x,"a ""b"" c",', ",", '"', ["x", 'a "b" c', ""]],
   ['A-1,"open,x', ",", '"', ["A-1", "open", "x"]],
   ["þA-1þ\u0014þa þþb þþþ\u0014þxþ\n", "\u0014", "þ", ["A-1", "a þb þ", "x"]],
   ["a|b|", "|", null, ["a", "b", ""]],

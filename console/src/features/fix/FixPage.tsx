@@ -92,7 +92,7 @@ function Rows({ state, access, isNarrow }: { state: State; access: Access; isNar
   const work = useCorrecting(state.id, listed.rows, columns.length);
   const { sheet, rows } = work;
   const element = useRef<HTMLDivElement>(null);
-  useFixKeys({ element, isOn: access.canEdit, hasRows: rows.length > 0, load: work.load, sheet });
+  useFixKeys({ element, isOn: access.canEdit, rows: listed.rows, load: work.load, sheet });
   const shown = chooseColumns(rows, columns, isAll);
   const setCode = (next: string | null) => {
     page.first();

@@ -53,7 +53,7 @@ export function joinRecords(first: Cells, second: Cells): Cells {
   return merge([...first, ...second], first.length - 1, "\n");
 }
 
-/** Return the delimiter of the file, if it is one that a value can have; control characters but the tab are none. */
+/** Return the delimiter of the file, or nothing for one that no value has: a control character other than the tab. */
 export function chooseJoiner(delimiter: string | undefined): string {
   return delimiter && (delimiter === "\t" || /^\P{Cc}$/u.test(delimiter)) ? delimiter : "";
 }
@@ -73,11 +73,14 @@ export function splitRaw(raw: string, delimiter: string, qualifier: string | nul
   return text.split(delimiter).map((cell) => unquote(cell, qualifier));
 }
 
+/** Take the qualifiers around a cell away: both of a pair, and one that is left over at the beginning or at the end. */
 function unquote(cell: string, qualifier: string | null): string {
   if (!qualifier) return cell;
-  const start = cell.startsWith(qualifier) ? qualifier.length : 0;
-  const isClosed = cell.length > start && cell.endsWith(qualifier);
-  return cell.slice(start, isClosed ? -qualifier.length : undefined).replaceAll(qualifier + qualifier, qualifier);
+  const isOpened = cell.startsWith(qualifier);
+  const isEven = (cell.split(qualifier).length - 1) % 2 === 0;
+  const isClosed = cell.endsWith(qualifier) && isOpened === isEven;
+  const inner = cell.slice(isOpened ? qualifier.length : 0, isClosed ? -qualifier.length : undefined);
+  return isOpened ? inner.replaceAll(qualifier + qualifier, qualifier) : inner;
 }
 
 /** Say how many cells there are for how many columns, and what that means. */

@@ -76,7 +76,7 @@ function changeOf(draft: Draft, row: SheetRow): Change {
   return draft.changes.get(row.line) ?? fresh;
 }
 
-/** A change that leaves everything as it was is none. */
+/** Return the draft with a change, unless that leaves everything as it was. */
 function put(draft: Draft, row: SheetRow, change: Change): Draft {
   const changes = new Map(draft.changes);
   const isSame =

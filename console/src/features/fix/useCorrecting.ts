@@ -70,7 +70,7 @@ const listLines = ({ body }: Request): number[] => [
   ...(body.discard ?? []),
 ];
 
-/** A refused row is shown until the user has decided, although it is open no more. */
+/** A refused row stays in view until the user has decided, although it is not open any more. */
 function addRefused(listed: readonly SheetRow[], draft: Draft, refusals: ReadonlyMap<number, string>): SheetRow[] {
   const shown = new Set(listed.map((row) => row.line));
   const gone = [...refusals.keys()]

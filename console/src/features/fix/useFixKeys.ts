@@ -1,12 +1,13 @@
 import { useEffect, useRef, type RefObject } from "react";
 import { announce } from "../../ui/LiveRegion";
 import { focusCell, focusNextFault } from "./focus";
+import type { SheetRow } from "./rows";
 import type { SheetState } from "./useSheet";
 
 interface Wiring {
   element: RefObject<HTMLDivElement | null>;
   isOn: boolean;
-  hasRows: boolean;
+  rows: readonly SheetRow[];
   load: () => void;
   sheet: SheetState;
 }
@@ -25,12 +26,12 @@ export function useFixKeys(wiring: Wiring) {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
-  // Who comes to correct rows begins to type in the first cell that is wrong.
-  const { isOn, hasRows, element } = wiring;
+  // Rows that come, or go because they were loaded, leave the focus nowhere: it is put into the first cell that is wrong.
+  const { isOn, rows, element } = wiring;
   useEffect(() => {
     const isFree = document.activeElement === document.body || document.activeElement?.id === "main";
-    if (isOn && hasRows && isFree) element.current?.querySelector<HTMLElement>("[data-fault]")?.focus();
-  }, [isOn, hasRows, element]);
+    if (isOn && rows.length && isFree) element.current?.querySelector<HTMLElement>("[data-fault]")?.focus();
+  }, [isOn, rows, element]);
 }
 
 function handle(event: KeyboardEvent, { element, load, sheet }: Wiring): boolean {
