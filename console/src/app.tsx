@@ -7,6 +7,7 @@ import { Dialog } from "./ui/Dialog";
 import { LiveRegion } from "./ui/LiveRegion";
 import { Skeleton } from "./ui/Skeleton";
 
+const FixPage = lazy(() => import("./features/fix/FixPage"));
 const ImportPage = lazy(() => import("./features/imports/ImportPage"));
 const ImportsPage = lazy(() => import("./features/imports/ImportsPage"));
 
@@ -43,6 +44,9 @@ function Pages() {
         <Route path="/" component={CasesPage} />
         <Route path="/cases/:caseId/imports">
           {({ caseId }) => <ImportsPage caseId={Number(caseId)} key={caseId} />}
+        </Route>
+        <Route path="/imports/:importId/fix">
+          {({ importId }) => <FixPage importId={Number(importId)} key={importId} />}
         </Route>
         <Route path="/imports/:importId">
           {({ importId }) => <ImportPage importId={Number(importId)} key={importId} />}

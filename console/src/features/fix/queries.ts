@@ -1,0 +1,109 @@
+import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
+import { api, data, type Schemas } from "../../api/client";
+import { isRunning } from "../../ui/Status";
+
+export type State = Schemas["ImportState"];
+
+const AGAIN = 10;
+const WHOLE_PAGE = 500;
+
+/** Poll often in the first half minute and rarely in a long wait: milliseconds until the next poll. */
+function pollWhileRunning(query: { state: { data?: State } }): number | false {
+  const state = query.state.data;
+  if (!state || !isRunning(state.status)) return false;
+  return Date.now() - Date.parse(state.startedAt) < 30_000 ? 1_000 : 5_000;
+}
+
+export function useProgress(importId: number) {
+  return useQuery({
+    queryKey: ["progress", importId],
+    queryFn: async ({ signal }) => {
+      const path = { importId };
+      return data(await api.GET("/imports/{importId}/progress", { params: { path }, signal })) as State;
+    },
+    refetchInterval: pollWhileRunning,
+    staleTime: 0,
+  });
+}
+
+/** How the file was read, which does not change once it is split. */
+export function useReading(importId: number) {
+  return useQuery({
+    queryKey: ["reading", importId],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const details = data(await api.GET("/imports/{importId}", { params: { path: { importId } }, signal }));
+      return (details as Schemas["ImportDetails"]).reading;
+    },
+  });
+}
+
+export function useMe() {
+  return useQuery({
+    queryKey: ["me", "role"],
+    queryFn: async ({ signal }) => data(await api.GET("/me", { signal })),
+  });
+}
+
+export function useOpenRows(importId: number, code: string | null, after: string | undefined, limit: number) {
+  return useQuery({
+    queryKey: ["open-rows", importId, code, after, limit],
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+    queryFn: async ({ signal }) => {
+      const query = { open: "true", limit, after, ...(code ? { code } : {}) } as const;
+      return data(
+        await api.GET("/imports/{importId}/rejected-rows", { params: { path: { importId }, query }, signal }),
+      );
+    },
+  });
+}
+
+/** What the newest corrections rejected again; they are read once, and again when one of them has ended. */
+export function useRejectedAgain(corrections: readonly number[]) {
+  return useQueries({
+    queries: corrections.slice(0, AGAIN).map((importId) => ({
+      queryKey: ["rejected-again", importId],
+      staleTime: Infinity,
+      queryFn: async ({ signal }: { signal: AbortSignal }) => {
+        const params = { path: { importId }, query: { limit: WHOLE_PAGE } };
+        const page = data(await api.GET("/imports/{importId}/rejected-rows", { params, signal }));
+        return { importId, rows: page.items };
+      },
+    })),
+    combine: (results) => ({
+      isPending: results.some((each) => each.isPending),
+      error: results.find((each) => each.error)?.error ?? null,
+      pages: results.flatMap((each) => each.data ?? []),
+    }),
+  });
+}
+
+export function useCodeCounts(importId: number, openRejections: number) {
+  return useQuery({
+    queryKey: ["codes", importId, "fix", openRejections],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const found = data(await api.GET("/imports/{importId}/codes", { params: { path: { importId } }, signal }));
+      const sums = new Map<string, number>();
+      for (const { code, rows } of found.rejections) sums.set(code, (sums.get(code) ?? 0) + rows);
+      return [...sums];
+    },
+  });
+}
+
+/** The document of the case with an id, as it is now; null if the case has none. */
+export function useDocument(caseId: number, controlNumber: string) {
+  return useQuery({
+    queryKey: ["document-of-row", caseId, controlNumber],
+    staleTime: 0,
+    enabled: controlNumber !== "",
+    queryFn: async ({ signal }) => {
+      const query = { caseId, controlNumber, limit: 1 };
+      const [found] = data(await api.GET("/exhibits", { params: { query }, signal })).items;
+      if (!found) return null;
+      const path = { exhibitId: found.id };
+      return data(await api.GET("/exhibits/{exhibitId}", { params: { path }, signal })) as Schemas["Exhibit"];
+    },
+  });
+}
