@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -34,7 +35,8 @@ def build_file(rows: int = ROWS) -> bytes:
 
 
 def check_open(world: World, import_id: int, expected: int) -> None:
-    """The count of the API is that of the tables, row by row, and that of the list."""
+    """The count of the API is that of the tables, row by row, and that of the list; every case has the sum."""
+    check_cases()
     counts = (
         get_state(import_id)["openRejections"],
         count_open(world, import_id),
@@ -42,6 +44,17 @@ def check_open(world: World, import_id: int, expected: int) -> None:
         next(each for each in CLIENT.get("/imports").json["items"] if each["id"] == import_id)["openRejections"],
     )
     assert counts == (expected,) * 4
+
+
+def check_cases() -> None:
+    """Every case has the sum of its imports, as `shell.exhibits.case_list` says."""
+    sums = Counter[str]()
+    for each in CLIENT.get("/imports").json["items"]:
+        sums[each["case"]] += each["openRejections"]
+    cases = CLIENT.get("/cases").json["items"]
+    assert {each["name"]: each["openRejections"] for each in cases} == dict(sums)
+    one = CLIENT.get(f"/cases/{cases[0]['id']}").json
+    assert one == cases[0]
 
 
 def test_correct_reject_discard_undo(world: World) -> None:
@@ -77,6 +90,15 @@ def test_correct_reject_discard_undo(world: World) -> None:
     rest = CLIENT.get(f"/imports/{import_id}/rejections?open=true&after={rejections['next']}").json["items"]
     assert [each["line"] for each in rest] == [8]
     assert read_object(world, second) == [{"line": 5, "cells": ["B-5", "title 5"]}]
+
+
+def test_rejected_rows_of_an_import_that_is_undone_are_not_open(world: World) -> None:
+    import_id = world.run(build_file())
+    correct(world, import_id, {3: set_cell(0, "B-3")})
+    check_open(world, import_id, 5)
+    assert undo(world, import_id).removed == 1
+    assert get_state(import_id)["openRejections"] == 0
+    check_cases()
 
 
 def test_a_correction_that_is_cancelled_opens_its_lines_and_takes_them_again_if_they_are_free(world: World) -> None:
@@ -187,7 +209,8 @@ def test_undo_in_each_order(world: World, first: str) -> None:
     refused = post(import_id, {3: ["B-3", "x"]})
     assert (refused.status, refused.problem) == (409, "wrong-state")
     assert "undone" in refused.json["detail"]
-    check_open(world, import_id, 2)
+    assert (get_state(import_id)["openRejections"], count_open(world, import_id)) == (0, 2)
+    check_cases()
 
 
 def test_a_document_that_an_undo_keeps_stays_corrected(world: World) -> None:
