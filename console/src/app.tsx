@@ -8,6 +8,7 @@ import { LiveRegion } from "./ui/LiveRegion";
 import { Skeleton } from "./ui/Skeleton";
 
 const ImportPage = lazy(() => import("./features/imports/ImportPage"));
+const DocumentsPage = lazy(() => import("./features/documents/DocumentsPage"));
 const ImportsPage = lazy(() => import("./features/imports/ImportsPage"));
 
 export function App() {
@@ -43,6 +44,9 @@ function Pages() {
         <Route path="/" component={CasesPage} />
         <Route path="/cases/:caseId/imports">
           {({ caseId }) => <ImportsPage caseId={Number(caseId)} key={caseId} />}
+        </Route>
+        <Route path="/cases/:caseId/documents">
+          {({ caseId }) => <DocumentsPage caseId={Number(caseId)} key={caseId} />}
         </Route>
         <Route path="/imports/:importId">
           {({ importId }) => <ImportPage importId={Number(importId)} key={importId} />}
