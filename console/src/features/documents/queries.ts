@@ -6,6 +6,8 @@ const PAGE = 100;
 // Earlier pages are dropped, and read again on the way back.
 const MOST_PAGES = 40;
 const NAMES = 20;
+// `include` is one parameter; the filters by names have one value each.
+const JOINED = { array: { style: "form", explode: false } } as const;
 
 /** Where a page begins or ends; the list begins at its start without any. */
 interface Place {
@@ -25,7 +27,7 @@ export function useDocuments(caseId: number, filters: Filters) {
     queryFn: async ({ pageParam, signal }) => {
       const include: ("custodians" | "tags")[] = ["custodians", "tags"];
       const query = { caseId, limit: PAGE, include, ...toQuery(filters), ...pageParam };
-      return data(await api.GET("/exhibits", { params: { query }, signal }));
+      return data(await api.GET("/exhibits", { params: { query }, querySerializer: JOINED, signal }));
     },
     getNextPageParam: (page): Place | undefined => (page.next ? { after: page.next } : undefined),
     getPreviousPageParam: (page): Place | undefined => (page.prev ? { before: page.prev } : undefined),
