@@ -1,4 +1,4 @@
-"""`python -m benchmarks.api_pages`: times and bytes of one page of the list of documents, for each filter.
+"""`python -m benchmarks.api_pages`: times and bytes of one page of a large case, for each filter, and of its imports.
 
 Exit codes: 0 measured, 1 failed, 2 wrong usage, 130 interrupted.
 """
@@ -10,26 +10,36 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
+
+from pydantic import BaseModel
 
 from benchmarks.arguments import add_server, count, number
 from benchmarks.database import Database, temporary_database
 from benchmarks.errors import BenchmarkError
-from benchmarks.large_case import CASE, IMPORTS, OVERLAY, TENANT, format_number, write_case
+from benchmarks.large_case import CASE, IMPORTS, OVERLAY, REJECTED, TENANT, format_number, write_case
 from benchmarks.output import DONE, percentile_ms, run_command, run_measurement, table
 from core.caller import Caller
 from core.contracts.exhibit_lists import ExhibitPage
 from core.contracts.exhibit_queries import ExhibitQuery
+from core.pagination import encode_cursor
 from shell.exhibits.listing import list_exhibits
+from shell.imports.queries import get_progress
+from shell.imports.results import get_codes, list_rejections
 
 _DESCRIPTION = """\
 Measures one page of `GET /exhibits` in a case of a million documents, by the code of the route with a database on this
 machine: from the request's parameters to the bytes of the response, without HTTP. Each filter is measured in both
-directions, each page from a random document of the case on (`from`), and once more with `count=true`. p50 and p95 are
+directions, each page from a random document of the case on (`from`), and once more with `count=true`; then the
+progress, the codes and the rejections of an import of as many rows, every twentieth of them rejected. p50 and p95 are
 of all pages of a filter and direction; reads is how many rows and entries of indexes the server read for one of them
 at most, which other work on the machine does not change; bytes is the largest response. The goal is a p95 of 200 ms."""
 _SEED = 43
+_CALLER = Caller(TENANT, "benchmark")
+# From a position among the documents or rows to the response.
+Request = Callable[[int], BaseModel]
 _ORDERS: dict[str, dict[str, str]] = {"asc": {}, "desc": {"order": "desc"}, "count": {"count": "true"}}
 
 
@@ -75,29 +85,49 @@ def _list_queries(documents: int) -> dict[str, dict[str, Any]]:
     }
 
 
-def _measure_all(database: Database, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def _list_requests(options: argparse.Namespace) -> Iterator[tuple[str, str, Request]]:
+    """Yield what is measured: its name, the order, and the request of a page from a position on."""
+
+    def list_from(query: dict[str, Any], position: int) -> BaseModel:
+        place = {"case": CASE, "limit": options.limit, "from": format_number(position)}
+        parsed = ExhibitQuery.model_validate({**place, **query})
+        page = list_exhibits(_CALLER, parsed)
+        _check(parsed, page)
+        return page
+
     for name, query in _list_queries(options.documents).items():
         for order, more in _ORDERS.items():
-            if not options.only or name in options.only:
-                row = {"filter": name, "order": order, **_measure(database, {**query, **more}, options)}
-                print(*row.values(), file=sys.stderr, flush=True)
-                yield row
+            yield name, order, partial(list_from, {**query, **more})
+    yield "progress of an import", "", lambda _: get_progress(_CALLER, REJECTED)
+    yield "codes of an import", "", lambda _: get_codes(_CALLER, REJECTED)
+    for name, code in (("rejections", None), ("rejections of a code", "MISSING_ID")):
+        yield name, "", partial(_list_rejections, options.limit, code)
 
 
-def _measure(database: Database, query: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
-    """Return the figures of pages that begin at random documents, the first one not counted."""
-    places, caller = random.Random(_SEED), Caller(TENANT, "benchmark")
+def _list_rejections(limit: int, code: str | None, position: int) -> BaseModel:
+    return list_rejections(_CALLER, REJECTED, limit, encode_cursor(position, 0), code)
+
+
+def _measure_all(database: Database, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for name, order, request in _list_requests(options):
+        if not options.only or name in options.only:
+            row = {"filter": name, "order": order, **_measure(database, request, options)}
+            print(*row.values(), file=sys.stderr, flush=True)
+            yield row
+
+
+def _measure(database: Database, request: Request, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of pages that begin at random positions, the first one not counted."""
+    places = random.Random(_SEED)
     seconds, reads, largest, items = list[float](), list[int](), 0, 0
     for page_no in range(options.pages + 1):
-        place = format_number(places.randint(1, options.documents))
+        position = places.randint(1, options.documents)
         before, began = _count_reads(database), time.perf_counter()
-        parsed = ExhibitQuery.model_validate({"case": CASE, "limit": options.limit, "from": place, **query})
-        page = list_exhibits(caller, parsed)
+        page = request(position)
         body = page.model_dump_json(by_alias=True)
         seconds += [time.perf_counter() - began] if page_no else []
         reads += [_count_reads(database) - before] if page_no else []
-        largest, items = max(largest, len(body.encode())), items + len(page.items)
-        _check(parsed, page)
+        largest, items = max(largest, len(body.encode())), items + len(getattr(page, "items", "1"))
     ordered = sorted(seconds)
     return {
         "p50_ms": round(percentile_ms(ordered, 0.5), 1),

@@ -1,7 +1,8 @@
 """A case with as many documents as a benchmark needs, written by SQL past the application.
 
 Guaranteed: the same rows for the same number of documents. Ten imports created them, one after the other; the names of
-custodians and tags say how many documents have them, and whether these are spread over the case or lie together.
+custodians and tags say how many documents have them, and whether these are spread over the case or lie together. One
+more import, of as many rows, is not at its end yet and has rejected every twentieth row.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from benchmarks.database import Database
 
 TENANT, CASE = "benchmark", "Large case"
-OVERLAY = 11
+OVERLAY, REJECTED = 11, 13
 IMPORTS = 10
 # Rows of one INSERT ... SELECT; more would make its undo log larger than the benchmark's server likes.
 _ROWS = 50_000
@@ -66,6 +67,23 @@ _CHUNK = """
     FROM numbers WHERE n BETWEEN 0 AND (:rows - 1) DIV 2000
 """
 
+_RUNNING = """
+    INSERT INTO imports (id, upload_key, tenant_id, case_id, bucket, object_key, size, file_name, user_id, status,
+      rows_seen, chunk_count, chunks_left, codes_generation)
+    VALUES (:id, UNHEX(SHA2(:id, 256)), 'benchmark', 1, 'none', 'none', 0, 'load.dat', 'none', 'running',
+      :rows, 1 + (:rows - 1) DIV 2000, 1, 1)
+"""
+_REJECTIONS = """
+    INSERT INTO import_rejections (import_id, line_no, seq, chunk_no, code, message, byte_start, byte_len)
+    SELECT 13, 1 + n, 0, 1 + (n - 1) DIV 2000, IF(n % 40, 'MISSING_ID', 'DUPLICATE_ID'), 'none', 100 * n, 100
+    FROM numbers WHERE n BETWEEN :first AND :last AND n % 20 = 0
+"""
+_CODES = """
+    INSERT INTO import_codes (import_id, chunk_no, kind, code, column_name, errors, row_count, first_line, message)
+    SELECT import_id, chunk_no, 'rejection', code, '', COUNT(*), COUNT(*), MIN(line_no), 'none'
+    FROM import_rejections GROUP BY import_id, chunk_no, code
+"""
+
 
 def format_number(position: int) -> str:
     """Return the control number of the document at a position, from 1."""
@@ -92,6 +110,11 @@ def write_case(database: Database, documents: int) -> None:
             database.query(f"INSERT INTO {names} (case_id, name) VALUES (1, :name)", name=name)  # noqa: S608
             statement = _LINKS.format(table=links, key=key, names=names, condition=condition)
             _run(database, statement, documents, name=name, each=each)
+    database.query(_RUNNING, id=REJECTED, rows=documents)
+    database.query(_CHUNK, id=REJECTED, rows=documents, first=1)
+    _run(database, _REJECTIONS, documents)
+    database.query(_CODES)
+    database.query("ANALYZE TABLE import_rejections, import_codes")
     database.query("ANALYZE TABLE exhibits, taggings, custodian_exhibits, exhibit_changes, exhibit_files, page_sets")
 
 

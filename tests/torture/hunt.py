@@ -1,7 +1,8 @@
 """Prove each protection necessary: without it seeds are played until one is violated, and with it the same ones hold.
 
 Guarantees an exit code of 0 only if every protection that was turned off was caught within the seeds by a violation of
-a kind that it is there to prevent, and none of these seeds is violated while all are on.
+a kind that it is there to prevent, and none of these seeds is violated while all are on. Without a protection only the
+clients whose work it protects are played, and all of them in the control.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.output import run_command
 from tests.torture import seeds
 from tests.torture.findings import Finding
-from tests.torture.plans.seed import plan_of
+from tests.torture.plans.seed import CLIENTS, plan_of
 from tests.torture.protections.registry import SWITCHES, described
 from tests.torture.stack.application import start_stack
 from tests.torture.stack.run_directory import run_in_directory
@@ -102,7 +103,7 @@ def _hunt(name: str, numbers: range, directory: Path) -> Caught:
 
 
 def _first_caught(name: str, numbers: range, directory: Path) -> Caught:
-    with closing(_played(numbers, directory, without=(name,))) as plays:
+    with closing(_played(numbers, directory, SWITCHES[name].clients, without=(name,))) as plays:
         return first_caught(name, plays, numbers[-1])
 
 
@@ -115,15 +116,17 @@ def first_caught(name: str, plays: Iterable[tuple[int, list[Finding]]], last: in
     return Caught(name, last, None)
 
 
-def _played(numbers: Iterable[int], directory: Path, **how: Any) -> Generator[tuple[int, list[Finding]]]:
-    """Each seed with what it found; what one has left behind is not the next one's."""
+def _played(
+    numbers: Iterable[int], directory: Path, clients: frozenset[str] = CLIENTS, **how: Any
+) -> Generator[tuple[int, list[Finding]]]:
+    """Each seed of these clients with what it found; what one has left behind is not the next one's."""
     left = deque(numbers)
     while left:
         with start_stack(directory / f"from-{left[0]}", **how) as at:
             findings: list[Finding] = []
             while left and not findings:
                 began, seed = time.monotonic(), left.popleft()
-                findings = seeds.run(plan_of(seed), at).findings
+                findings = seeds.run(replace(plan_of(seed), clients=clients), at).findings
                 _tell(seed, findings, time.monotonic() - began)
                 yield seed, findings
 

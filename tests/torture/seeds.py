@@ -28,17 +28,18 @@ from tests.torture.oracles.corrections import judge_corrections
 from tests.torture.oracles.events import judge_events
 from tests.torture.oracles.held import judge_held
 from tests.torture.oracles.history import judge_changes, judge_history
-from tests.torture.oracles.imports import judge_control_numbers, judge_imports, judge_twins
+from tests.torture.oracles.imports import judge_case_names, judge_control_numbers, judge_imports, judge_twins
 from tests.torture.oracles.overlays import judge_overlays
 from tests.torture.oracles.profiles import judge_profiles
-from tests.torture.oracles.requests import judge_requests
+from tests.torture.oracles.requests import judge_activity, judge_requests
 from tests.torture.oracles.volumes import judge_volumes
-from tests.torture.plans.seed import Plan
+from tests.torture.plans.seed import CLIENTS, Plan
 from tests.torture.stack.application import SCALE, TortureStack
 from tests.torture.stack.outages import Statements, Troubles
 
 IDLE_S = 180.0
 Job = Callable[[], None]
+Clients = Callable[[int], Client]
 
 
 @dataclass
@@ -66,7 +67,7 @@ def run(plan: Plan, at: TortureStack) -> Outcome:
     outcome.struck = _struck(at, troubles, Counter(at.database.proxy.injected) - injected)
     outcome.findings += _drain(at)
     try:
-        outcome.findings += judge(ledger, at)
+        outcome.findings += judge(ledger, at, plan.clients)
     except Exception as error:
         # What is not finished need not be comparable; what is known is reported all the same.
         outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
@@ -111,35 +112,44 @@ def _run_clients(plan: Plan, at: TortureStack, ledger: Ledger) -> Iterator[Findi
 
 
 def _jobs(plan: Plan, at: TortureStack, ledger: Ledger) -> Iterator[Job]:
-    stack, bucket = at.stack, at.stack.bucket
-    token = stack.tokens.issue(plan.tenant, "user")
+    token = at.stack.tokens.issue(plan.tenant, "user")
 
     def client(number: int) -> Client:
-        return Client(stack.api_url, token, ledger, random.Random(f"{plan.seed} {number}"))
+        return Client(at.stack.api_url, token, ledger, random.Random(f"{plan.seed} {number}"))
 
+    for name, job in (*_uploads(plan, at, client), *_requests(plan, at, client)):
+        if name in plan.clients:
+            yield job
+
+
+def _uploads(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[str, Job]]:
+    given = (at.stack.s3, at.stack.bucket)
     for number, file in enumerate(plan.files):
-        given = (stack.s3, bucket, file, at.database)
         if file.check:
-            yield CheckingUploader(client(number), client(70 + number), *given).run
+            yield "files", CheckingUploader(client(number), client(70 + number), *given, file, at.database).run
         else:
-            yield users.Uploader(client(number), *given).run
-    yield lambda: _at_the_base(at, client)
-    for number in (20, 21):
-        yield partial(hand_on, client(number))
-    yield partial(rush, client(22), client(23))
-    yield partial(upload_at_once, client(24), client(25))
-    yield partial(keep_profiles, client(80), client(81))
-    yield partial(import_with_profile, client(82))
+            yield "files", users.Uploader(client(number), *given, file, at.database).run
     for number, case in enumerate(plan.volumes):
-        yield VolumeKeeper(client(100 + number), client(110 + number), at.database, case).run
+        yield "volumes", VolumeKeeper(client(100 + number), client(110 + number), at.database, case).run
     for number, rejected in enumerate(plan.corrections):
-        yield Corrector(client(120 + number), client(125 + number), rejected).run
+        yield "corrections", Corrector(client(120 + number), client(125 + number), rejected).run
     if plan.held is not None:
-        yield Holder(client(130), client(131), at.database, plan.held).run
-    yield lambda: _during_overlays(Overlayer(client(90), client(89), at.database, plan.steps), client)
+        yield "held", Holder(client(130), client(131), at.database, plan.held).run
 
 
-def _at_the_base(at: TortureStack, client: Callable[[int], Client]) -> None:
+def _requests(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[str, Job]]:
+    yield "base", lambda: _at_the_base(at, client)
+    for number in (20, 21):
+        yield "custody", partial(hand_on, client(number))
+    yield "contention", partial(rush, client(22), client(23))
+    yield "contention", partial(upload_at_once, client(24), client(25))
+    yield "profiles", partial(keep_profiles, client(80), client(81))
+    yield "profiles", partial(import_with_profile, client(82))
+    overlayer = Overlayer(client(90), client(89), at.database, plan.steps)
+    yield "overlays", lambda: _during_overlays(overlayer, client)
+
+
+def _at_the_base(at: TortureStack, client: Clients) -> None:
     """Once there is a case to work on, all clients work on it."""
     exhibits = users.bring_in_the_base(client(10), at.stack.s3, at.stack.bucket)
     work = [users.tag, users.correct, users.name]
@@ -154,7 +164,7 @@ def _at_the_base(at: TortureStack, client: Callable[[int], Client]) -> None:
         future.result()
 
 
-def _during_overlays(overlayer: Overlayer, client: Callable[[int], Client]) -> None:
+def _during_overlays(overlayer: Overlayer, client: Clients) -> None:
     """Once there are documents, they are overlaid, and others work on them until that has ended."""
     overlayer.create_documents()
     with ThreadPoolExecutor(5) as pool:
@@ -193,19 +203,27 @@ def _last_event(at: TortureStack) -> int:
     return int(at.database.query("SELECT COALESCE(MAX(id), 0) FROM outbox_events")[0][0])
 
 
-def judge(ledger: Ledger, at: TortureStack) -> Iterator[Finding]:
-    """What is wrong with what is there, by what callers sent and were answered."""
+def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -> Iterator[Finding]:
+    """What is wrong with what is there, by what these clients sent and were answered."""
     s3, bucket = at.stack.s3, at.stack.bucket
+    yield from judge_case_names(ledger, at.database)
     yield from judge_imports(ledger, at.database, s3, bucket)
     yield from judge_control_numbers(ledger, at.database)
     yield from judge_codes(at.database)
-    yield from judge_twins(ledger, at.database)
-    yield from judge_checks(ledger, at.database, s3, bucket)
-    yield from judge_profiles(ledger, at.database)
-    yield from judge_overlays(ledger, at.database)
-    yield from judge_volumes(ledger, at.database, s3, bucket)
-    yield from judge_corrections(ledger, at.database)
-    yield from judge_held(ledger, at.database)
+    of_clients: list[tuple[str, Iterator[Finding]]] = [
+        ("contention", judge_twins(ledger, at.database)),
+        ("files", judge_checks(ledger, at.database, s3, bucket)),
+        ("profiles", judge_profiles(ledger, at.database)),
+        ("overlays", judge_overlays(ledger, at.database)),
+        ("volumes", judge_volumes(ledger, at.database, s3, bucket)),
+        ("corrections", judge_corrections(ledger, at.database)),
+        ("held", judge_held(ledger, at.database)),
+    ]
+    for name, found in of_clients:
+        if name in clients:
+            yield from found
+    if clients == CLIENTS:
+        yield from judge_activity(ledger)
     yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
     yield from judge_history(at.database)

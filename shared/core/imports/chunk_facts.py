@@ -10,7 +10,7 @@ from core.imports.check_updates import Updates
 from core.imports.columns import facts as column_facts
 from core.imports.columns.facts import ColumnFacts
 
-CLAIM = "claim"
+CLAIM, KEPT = "claim", "kept"
 _LENGTH_BYTES = 4
 
 
@@ -26,7 +26,8 @@ class Occurrence(NamedTuple):
 class FamilyReference(NamedTuple):
     """A document that a row names as one of its family: the kind of the statement, the number, and the line.
 
-    Of the kind CLAIM, the number is one that the row's own document claims.
+    Of the kind CLAIM, the number is one that the row's own document claims; of the kind KEPT, the Bates number that
+    the case has of it and the row does not change.
     """
 
     kind: str

@@ -54,12 +54,15 @@ _OPEN = text("""
 _STATUSES = {"active": sorted(ACTIVE_STATUSES), "undone": sorted(UNDONE_STATUSES)}
 # In microseconds since 1970; 0 without an import.
 _LAST_IMPORT = func.coalesce(
-    select(func.timestampdiff(text("MICROSECOND"), "1970-01-01", Imports.started_at))
-    .where(Imports.case_id == Cases.id)
-    .order_by(Imports.started_at.desc())
-    .limit(1)
-    .correlate(Cases)
-    .scalar_subquery(),
+    force_index(
+        select(func.timestampdiff(text("MICROSECOND"), "1970-01-01", Imports.started_at))
+        .where(Imports.case_id == Cases.id)
+        .order_by(Imports.started_at.desc())
+        .limit(1)
+        .correlate(Cases),
+        Imports,
+        "ix_imports_case_started",
+    ).scalar_subquery(),
     0,
 )
 

@@ -51,3 +51,15 @@ def is_own_ancestor(number: str) -> bool:
     while (above := found.get(at)) is not None and above not in seen:
         seen.add(at := above)
     return number in seen
+
+
+def test_a_cycle_by_bates_numbers_that_only_the_case_has_is_found_by_check_and_overlay_alike(world: World) -> None:
+    world.run(b"Control Number,Begin Bates\nX,1\nY,2\nZ,3\n")
+    import_id = checked(world, b"Control Number,Begin Attachment\nX,2\nY,1\nZ,1\n", options={"mode": "overlay"})
+    run(import_id, acknowledgeWarnings=True)
+    finish(world)
+    [(_, message)] = warned(world, import_id, "FAMILY_CONFLICT")
+    assert "X (line 2) and Y (line 3)" in message
+    query = "SELECT column_name, message FROM import_check_findings WHERE import_id = :id AND code = 'FAMILY_CONFLICT'"
+    assert [tuple(row) for row in world.query(query, id=import_id)] == warned(world, import_id, "FAMILY_CONFLICT")
+    assert world.query("SELECT COUNT(*) FROM import_warnings WHERE code = 'DIFFERS_FROM_CHECK'") == [(0,)]

@@ -94,6 +94,13 @@ def _judge_lines(
         yield Finding(DOUBLED, f"{place}: lines {sorted(unchanged & set(exhibits))[:20]} were there already")
 
 
+def judge_case_names(ledger: Ledger, at: Queried) -> Iterator[Finding]:
+    """No name is that of two cases; the oracle does not rely on a unique key."""
+    named = "SELECT name, COUNT(*) AS held FROM cases WHERE tenant_id = :tenant GROUP BY name HAVING held > 1"
+    for row in at.query(named, tenant=ledger.tenant):
+        yield Finding(DOUBLED, f"{row.held} cases have the name {row.name}")
+
+
 def judge_control_numbers(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     """No case holds a control number twice, whatever the letters' case; the oracle does not rely on a unique key."""
     rows = at.query(

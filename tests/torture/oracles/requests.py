@@ -20,14 +20,18 @@ if TYPE_CHECKING:
 STILL_HELD = datetime(9999, 12, 31)
 
 
+def judge_activity(ledger: Ledger) -> Iterator[Finding]:
+    """Each client was able to do something; otherwise nothing would be proved."""
+    done = (ledger.taggings, ledger.titles, ledger.custodians, ledger.custody, ledger.productions)
+    if not all(done):
+        yield Finding(WRONG, f"a client could do nothing: {[len(each) for each in done]}")
+
+
 def judge_requests(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> Iterator[Finding]:
     """Everything that callers changed, and the records of their keys."""
     for each in ledger.wrong:
         kind, _, what = each.partition(": ")
         yield Finding(kind if kind in KINDS else WRONG, what)
-    done = (ledger.taggings, ledger.titles, ledger.custodians, ledger.custody, ledger.productions)
-    if not all(done):
-        yield Finding(WRONG, f"a client could do nothing: {[len(each) for each in done]}")
     yield from _judge_keys(ledger, at)
     yield from _judge_taggings(ledger, at)
     yield from _judge_titles(ledger, at)

@@ -21,6 +21,11 @@ from tests.torture.plans.volumes import VolumeCasePlan, draw_volume_cases
 
 T = TypeVar("T")
 
+# Who is at work in a seed: "base" on the documents of one case, "contention" for names that several need at once.
+CLIENTS = frozenset(
+    ("files", "base", "custody", "contention", "profiles", "volumes", "corrections", "held", "overlays")
+)
+
 # How many statements of a kind there are at least in most seeds.
 STORM = {"write": 500, "lock": 200, "savepoint": 15, "change": 250}
 
@@ -74,6 +79,7 @@ class Plan:
     volumes: tuple[VolumeCasePlan, ...] = ()
     corrections: tuple[CorrectionCasePlan, ...] = ()
     held: HeldPlan | None = None
+    clients: frozenset[str] = CLIENTS
 
     @property
     def tenant(self) -> str:

@@ -6,6 +6,8 @@ mechanism as a whole; where another one would save what is lost, that is off too
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.torture.protections.checks import OF_CHECKS
 from tests.torture.protections.corrections import OF_CORRECTIONS
 from tests.torture.protections.held import OF_HELD
@@ -17,16 +19,22 @@ from tests.torture.protections.requests import OF_REQUESTS
 from tests.torture.protections.switch import Switch
 from tests.torture.protections.volumes import OF_VOLUMES
 
+
+def _among(switches: dict[str, Switch], *clients: str) -> dict[str, Switch]:
+    """Each with these clients at work."""
+    return {name: replace(switch, clients=frozenset(clients)) for name, switch in switches.items()}
+
+
 SWITCHES: dict[str, Switch] = {
-    **OF_IMPORTS,
-    **OF_CHECKS,
-    **OF_CORRECTIONS,
-    **OF_HELD,
-    **OF_OVERLAYS,
-    **OF_VOLUMES,
-    **OF_REQUESTS,
-    **OF_THE_OUTBOX,
-    **OF_PRODUCTIONS,
+    **_among(OF_IMPORTS, "files", "base", "contention"),
+    **_among(OF_CHECKS, "files", "profiles"),
+    **_among(OF_CORRECTIONS, "corrections"),
+    **_among(OF_HELD, "held"),
+    **_among(OF_OVERLAYS, "overlays"),
+    **_among(OF_VOLUMES, "volumes"),
+    **_among(OF_REQUESTS, "files", "base", "custody", "contention", "overlays"),
+    **_among(OF_THE_OUTBOX, "files", "base"),
+    **_among(OF_PRODUCTIONS, "base"),
 }
 
 

@@ -63,6 +63,7 @@ def _patch(transaction: Any, caller: Any, exhibit_id: int, _versions: object, ch
     statement = f"UPDATE exhibits SET {fields}row_hash = NULL, version = :read + 1 WHERE id = :id"
     transaction.execute(text(statement), {**changed, "id": exhibit_id, "read": exhibit.version})
     _record_blindly(transaction, caller, exhibit, changed)
+    there("shell.activity_log:record_no_act")(transaction)
     return there("shell.exhibits.commands:describe_exhibit")(transaction, *load(transaction, caller, exhibit_id))
 
 

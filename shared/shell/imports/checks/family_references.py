@@ -16,7 +16,7 @@ from core.checks.facts import RowFacts
 from core.families.cycles import MOST_ROWS, FamilyCycle, StatingRow, find_cycles
 from core.families.kinds import FamilyKind, Stated
 from core.families.unread import MAX_SAMPLES, KindCount, Listed
-from core.imports.chunk_facts import CLAIM, FamilyReference
+from core.imports.chunk_facts import CLAIM, KEPT, FamilyReference
 
 KEYS_PER_LOOKUP = 2_000
 _SCHEMA = """
@@ -29,6 +29,7 @@ _SCHEMA = """
 """
 _ADD_DOCUMENTS = "INSERT OR IGNORE INTO documents VALUES (?)"
 _ADD_NAMED = "INSERT INTO named (kind, number, line) VALUES (?, ?, ?)"
+_KEEP_NUMBER = "UPDATE rows SET bates_begin = ? WHERE line = ? AND bates_begin = x''"
 _UNKNOWN = (
     "SELECT DISTINCT number FROM named WHERE kind <> 'group' AND number NOT IN (SELECT number FROM documents) "
     "ORDER BY number"
@@ -63,7 +64,9 @@ class FamilyReferences:
         self._database.executemany("INSERT INTO rows VALUES (?, ?, ?)", numbered)
         claimed = [(_encode(each.key),) for each in references if each.kind == CLAIM]
         self._database.executemany(_ADD_DOCUMENTS, claimed)
-        named = ((each.kind, _encode(each.key), each.line_no) for each in references if each.kind != CLAIM)
+        kept = [(_encode(each.key), each.line_no) for each in references if each.kind == KEPT]
+        self._database.executemany(_KEEP_NUMBER, kept)
+        named = ((each.kind, _encode(each.key), each.line_no) for each in references if each.kind not in (CLAIM, KEPT))
         self._database.executemany(_ADD_NAMED, named)
 
     def count(self, find_existing: FindExisting) -> dict[FamilyKind, KindCount]:

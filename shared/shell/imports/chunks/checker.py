@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.checks.dates import FIRST_YEAR, check_date
@@ -20,11 +21,13 @@ from core.checks.findings import Finding
 from core.errors import ImportNotRunningError
 from core.exhibit_dates import DATE_FIELDS
 from core.families.statements import states_families
-from core.imports.chunk_facts import CLAIM, ChunkFacts, FamilyReference, pack_facts
+from core.imports.chunk_facts import CLAIM, KEPT, ChunkFacts, FamilyReference, pack_facts
 from core.load_file.layout import Layout
 from core.load_file.rows import RowError, ValueChange
+from core.load_mode import Blanks
 from core.statuses import ChunkStatus
 from shell.db.session import session
+from shell.families.store import RowStatement
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.comparison import CaseComparison
 from shell.imports.chunks.family_rows import list_statements
@@ -36,7 +39,8 @@ from shell.imports.chunks.writer import WriteResult, find_result
 from shell.imports.rows.coercion import COLUMNS, StorableRow
 from shell.imports.state.findings import FindingRow, build_finding, write_facts, write_findings
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, complete_chunk
-from shell.utils.db_helpers import retry_on_db_conflict
+from shell.tables.exhibits import Exhibits
+from shell.utils.db_helpers import is_in, retry_on_db_conflict
 from shell.work.units import UnitEndedError
 
 _PARENT = COLUMNS.index("parent_control_number")
@@ -103,7 +107,19 @@ def _list_families(transaction: Session, chunk_input: ChunkInput, results: RowRe
     ]
     # The facts of the rows have the ranges of their fields.
     claims = list_claims(chunk_input, results) if states_families(chunk_input.layout) else ()
-    return named + [FamilyReference(CLAIM, each.bates_begin, each.line_no) for each in claims if each.seq]
+    named += [FamilyReference(CLAIM, each.bates_begin, each.line_no) for each in claims if each.seq]
+    return named + _list_kept_numbers(transaction, chunk_input.layout, statements)
+
+
+def _list_kept_numbers(
+    transaction: Session, layout: Layout, statements: Sequence[RowStatement]
+) -> list[FamilyReference]:
+    """Return the Bates numbers by which other rows may name the exhibits, where the file has no column for them."""
+    lines = {each.exhibit_id: each.line_no or 0 for each in statements if each.exhibit_id}
+    if not lines or (layout.find_columns("bates_begin") and layout.load_mode.blanks is Blanks.CLEAR):
+        return []
+    kept = transaction.execute(select(Exhibits.id, Exhibits.bates_begin).where(is_in(Exhibits.id, list(lines))))
+    return [FamilyReference(KEPT, row.bates_begin, lines[row.id]) for row in kept if row.bates_begin]
 
 
 def _build_findings(import_id: int, layout: Layout, results: RowResults) -> Iterator[FindingRow]:
