@@ -29,7 +29,7 @@ def hostile(console_stack: LocalStack) -> int:
         f"H-{number},{quote(name)},{quote(name[:200])},{quote(name[:200])}"
         for number, name in enumerate(HOSTILE_NAMES, start=1)
     ]
-    load_file(console_stack, HOSTILE_NAMES[0], build_file(*rows), "<b>rows\u202e.csv")
+    load_file(console_stack, HOSTILE_NAMES[0], build_file(*rows), "<b>rows.csv")
     return find_case(console_stack, HOSTILE_NAMES[0])
 
 

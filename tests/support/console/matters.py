@@ -22,12 +22,12 @@ def request(stack: LocalStack, method: str, path: str, body: object = None, if_m
     return json.loads(answered)
 
 
-def load_file(stack: LocalStack, case: str, content: str, name: str = "rows.csv", **options: Any) -> int:
+def load_file(stack: LocalStack, case: str, content: str | bytes, name: str = "rows.csv", **options: Any) -> int:
     """Import a file, and return the id of its import once it has ended; `options` are those of `POST /imports`."""
     created = request(stack, "POST", "/imports", {"case": case, "fileName": name, **options})
     upload = created["upload"]
     headers = {**upload["headers"], "Content-Type": "application/octet-stream"}
-    answered = urllib3.request("PUT", upload["url"], body=content.encode(), headers=headers)
+    answered = urllib3.request("PUT", upload["url"], body=content, headers=headers)
     assert answered.status == 200, answered.data
     stack.wait_until_idle()
     return int(created["id"])
