@@ -53,15 +53,14 @@ test.each([
   ["The import has the status running; wait until it has ended.", null],
 ])("a refusal names the import to wait for", (detail, named) => expect(findNamedImport(detail)).toBe(named));
 
-test("a check says what an import would do, and that nothing was written", () => {
-  expect(summarizeCheck(check({ wouldImport: 2990, wouldReject: 10, newTags: 1 }), false)).toEqual([
-    "Nothing was written to the case.",
+test("a check says what an import would do, and what it found", () => {
+  expect(summarizeCheck(check({ wouldImport: 2990, wouldReject: 10, newTags: 1 }))).toEqual([
     "2,990 rows would be imported as new documents.",
     "10 rows would be rejected.",
     "1 tag would be created.",
     "Nothing was found that has to be looked at.",
   ]);
-  expect(summarizeCheck(check({}), true)).toEqual(["Nothing was found that has to be looked at."]);
+  expect(summarizeCheck(check({}))).toEqual(["Nothing was found that has to be looked at."]);
 });
 
 test("errors come before warnings, frequent ones first", () => {

@@ -49,7 +49,8 @@ _OPEN = text("""
       - (SELECT COUNT(*) FROM import_corrections AS claim FORCE INDEX (ix_import_corrections_status)
         WHERE claim.import_id = i.id AND claim.status IN ('accepted', 'discarded'))) AS open
     FROM imports AS i FORCE INDEX (ix_imports_case) WHERE i.case_id IN :case_ids AND i.phase = 'import'
-      AND i.corrects_import_id IS NULL AND i.status NOT IN :undone AND (i.rejected > 0 OR i.status IN :active) GROUP BY i.case_id
+      AND i.corrects_import_id IS NULL AND i.status NOT IN :undone AND (i.rejected > 0 OR i.status IN :active)
+    GROUP BY i.case_id
 """).bindparams(*(bindparam(name, expanding=True) for name in ("case_ids", "active", "undone")))
 _STATUSES = {"active": sorted(ACTIVE_STATUSES), "undone": sorted(UNDONE_STATUSES)}
 # In microseconds since 1970; 0 without an import.

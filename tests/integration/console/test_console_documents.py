@@ -25,11 +25,12 @@ def case_id(console_stack: LocalStack) -> int:
 @pytest.fixture(scope="module")
 def hostile(console_stack: LocalStack) -> int:
     """The id of a case whose names, and whose documents, are hostile."""
-    rows = [
-        f"H-{number},{quote(name)},{quote(name[:200])},{quote(name[:200])}"
-        for number, name in enumerate(HOSTILE_NAMES, start=1)
-    ]
-    load_file(console_stack, HOSTILE_NAMES[0], build_file(*rows), "<b>rows.csv")
+    rows, header = [], "Control Number,Title,Custodian,Tags,Notes"
+    for number, name in enumerate(HOSTILE_NAMES, start=1):
+        # A title and a name of a custodian or tag have less room than a property.
+        cells = (name[:400], name[:200], name[:200], name)
+        rows.append(f"H-{number},{','.join(map(quote, cells))}")
+    load_file(console_stack, HOSTILE_NAMES[0], build_file(*rows, header=header), "<b>rows.csv")
     return find_case(console_stack, HOSTILE_NAMES[0])
 
 

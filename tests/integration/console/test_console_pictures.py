@@ -42,7 +42,7 @@ PAGES = [
     Picture("undo", "imports/{rows}", "documents would be removed", "Undo…"),
     Picture("check", "imports/{check}", "Nothing was written to the case."),
     Picture("volume", "imports/{volume}", "Missing or open:"),
-    Picture("documents", "cases/{case}/documents?open={document}", "Other columns"),
+    Picture("documents", "cases/{case}/documents?import={volume}&open={document}", "Other columns"),
 ]
 
 pytestmark = [
@@ -59,7 +59,7 @@ def matters(console_stack: LocalStack) -> dict[str, int]:
     lines = build_file("C-1,Minutes,Ada,", "C-1,Twice,Ada,", ",No id,Ada,", "C-4,Letter,Ben,Hot")
     check = load_file(console_stack, CHECKED_CASE, lines, "second_production.csv", dryRun=True)
     case = find_case(console_stack, CASE)
-    _, body = console_stack.request_api("local", "me", "GET", f"/exhibits?caseId={case}&limit=1")
+    _, body = console_stack.request_api("local", "me", "GET", f"/exhibits?caseId={case}&importId={volume}&limit=1")
     document = int(body.partition(b'"id":')[2].partition(b",")[0])
     return {"case": case, "rows": rows, "volume": volume, "check": check, "document": document}
 

@@ -69,7 +69,7 @@ function Row({ each, href, isOpen }: { each: Summary; href: string; isOpen: bool
         <Names names={each.tags} />
       </td>
       <td className="day">{each.documentDate?.slice(0, 10) ?? <span className="quiet">–</span>}</td>
-      <td>{files || <span className="quiet">–</span>}</td>
+      <td className="files">{files || <span className="quiet">–</span>}</td>
       <td className="num">
         <Count value={each.pageCount} />
       </td>

@@ -13,7 +13,7 @@ export function CheckReport({ importId, check, isRun }: { importId: number; chec
   const body = (
     <>
       <ul className="sentences">
-        {summarizeCheck(check, isRun).map((sentence) => (
+        {summarizeCheck(check).map((sentence) => (
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>

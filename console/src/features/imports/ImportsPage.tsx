@@ -9,6 +9,7 @@ import { Untrusted } from "../../ui/Untrusted";
 import { Count, Time } from "../../ui/values";
 import { isWritten } from "./answer";
 import { useCase, useImports } from "./queries";
+import "./imports.css";
 
 type ImportState = Schemas["ImportState"];
 
@@ -81,7 +82,7 @@ function ImportsTable({ imports }: { imports: ImportState[] }) {
 function ImportRow({ each }: { each: ImportState }) {
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" className="whole">
         <Link href={`/imports/${each.id}`}>{each.phase === "check" ? `Check ${each.id}` : `Import ${each.id}`}</Link>
       </th>
       <td>
@@ -106,12 +107,12 @@ function ImportRow({ each }: { each: ImportState }) {
         <Count value={each.rowsSeen} />
       </td>
       <td className="num">
-        {isWritten(each) ? (
+        {isWritten(each) && each.kind === "rows" ? (
           <Link href={`/cases/${each.caseId}/documents?import=${each.id}`}>
             <Count value={each.imported} />
           </Link>
         ) : (
-          <Count value={0} />
+          <Count value={each.imported} />
         )}
       </td>
       <td className="num">
@@ -123,10 +124,10 @@ function ImportRow({ each }: { each: ImportState }) {
           <Count value={0} />
         )}
       </td>
-      <td>
+      <td className="whole">
         <Time value={each.startedAt} />
       </td>
-      <td>
+      <td className="by">
         <Untrusted text={each.userName ?? each.userId} />
       </td>
     </tr>

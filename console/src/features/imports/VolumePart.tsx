@@ -5,7 +5,7 @@ import { Failure } from "../../ui/Failure";
 import { isRunning, Status } from "../../ui/Status";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count } from "../../ui/values";
-import { answerVolume, listLacks, type Lack } from "./missing";
+import { answerVolume, listLacks, pluralOf, type Lack } from "./missing";
 
 type Details = Schemas["ImportDetails"];
 type Volume = Schemas["VolumeDetails"];
@@ -49,7 +49,7 @@ function Lacks({ lacks }: { lacks: Lack[] }) {
     <dl className="figures">
       {lacks.map((each) => (
         <div key={each.what}>
-          <dt>{each.what}</dt>
+          <dt>{pluralOf({ ...each, missing: 0 }).replace("0 ", "")}</dt>
           <dd>
             <Count value={each.missing} />
             {each.of !== null && (

@@ -11,8 +11,8 @@ export function sortFindings(findings: readonly Found[]): Found[] {
   return [...findings].sort((a, b) => rank(a) - rank(b) || b.count - a.count || a.code.localeCompare(b.code));
 }
 
-/** What an import of the file would do; `isRun` says that it was imported since. */
-export function summarizeCheck(check: Check, isRun: boolean): string[] {
+/** What an import of the file would do. */
+export function summarizeCheck(check: Check): string[] {
   const found: [number, string][] = [
     [check.wouldImport, `${plural(check.wouldImport, "row")} would be imported as new documents.`],
     [check.wouldUpdate, `${plural(check.wouldUpdate, "row")} would change documents that exist.`],
@@ -23,5 +23,5 @@ export function summarizeCheck(check: Check, isRun: boolean): string[] {
   ];
   const sentences = found.filter(([number]) => number > 0).map(([, sentence]) => sentence);
   if (check.findings.length === 0) sentences.push("Nothing was found that has to be looked at.");
-  return isRun ? sentences : ["Nothing was written to the case.", ...sentences];
+  return sentences;
 }

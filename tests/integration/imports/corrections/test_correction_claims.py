@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from shell.utils.user_names import store_user_name
 from tests.support.application.driver import World, call, complete_imports, request_messages
 from tests.support.imports.corrected_rows import (
     CLIENT,
+    check_cases,
     correct,
     count_open,
     deliver,
@@ -44,17 +44,6 @@ def check_open(world: World, import_id: int, expected: int) -> None:
         next(each for each in CLIENT.get("/imports").json["items"] if each["id"] == import_id)["openRejections"],
     )
     assert counts == (expected,) * 4
-
-
-def check_cases() -> None:
-    """Every case has the sum of its imports, as `shell.exhibits.case_list` says."""
-    sums = Counter[str]()
-    for each in CLIENT.get("/imports").json["items"]:
-        sums[each["case"]] += each["openRejections"]
-    cases = CLIENT.get("/cases").json["items"]
-    assert {each["name"]: each["openRejections"] for each in cases} == dict(sums)
-    one = CLIENT.get(f"/cases/{cases[0]['id']}").json
-    assert one == cases[0]
 
 
 def test_correct_reject_discard_undo(world: World) -> None:
@@ -90,15 +79,6 @@ def test_correct_reject_discard_undo(world: World) -> None:
     rest = CLIENT.get(f"/imports/{import_id}/rejections?open=true&after={rejections['next']}").json["items"]
     assert [each["line"] for each in rest] == [8]
     assert read_object(world, second) == [{"line": 5, "cells": ["B-5", "title 5"]}]
-
-
-def test_rejected_rows_of_an_import_that_is_undone_are_not_open(world: World) -> None:
-    import_id = world.run(build_file())
-    correct(world, import_id, {3: set_cell(0, "B-3")})
-    check_open(world, import_id, 5)
-    assert undo(world, import_id).removed == 1
-    assert get_state(import_id)["openRejections"] == 0
-    check_cases()
 
 
 def test_a_correction_that_is_cancelled_opens_its_lines_and_takes_them_again_if_they_are_free(world: World) -> None:
