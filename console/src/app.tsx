@@ -9,6 +9,7 @@ import { Skeleton } from "./ui/Skeleton";
 
 const FixPage = lazy(() => import("./features/fix/FixPage"));
 const ImportPage = lazy(() => import("./features/imports/ImportPage"));
+const DocumentsPage = lazy(() => import("./features/documents/DocumentsPage"));
 const ImportsPage = lazy(() => import("./features/imports/ImportsPage"));
 
 export function App() {
@@ -47,6 +48,9 @@ function Pages() {
         </Route>
         <Route path="/imports/:importId/fix">
           {({ importId }) => <FixPage importId={Number(importId)} key={importId} />}
+        </Route>
+        <Route path="/cases/:caseId/documents">
+          {({ caseId }) => <DocumentsPage caseId={Number(caseId)} key={caseId} />}
         </Route>
         <Route path="/imports/:importId">
           {({ importId }) => <ImportPage importId={Number(importId)} key={importId} />}

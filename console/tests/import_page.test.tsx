@@ -5,7 +5,13 @@ import { nextPoll } from "../src/features/imports/queries";
 import { formatDuration } from "../src/ui/values";
 
 const state = (changes: Partial<Schemas["ImportState"]>) =>
-  ({ status: "completed_with_rejections", openRejections: 0, ...changes }) as Schemas["ImportState"];
+  ({
+    status: "completed_with_rejections",
+    openRejections: 0,
+    rejected: 0,
+    corrects: null,
+    ...changes,
+  }) as Schemas["ImportState"];
 
 test.each([
   [state({ openRejections: 2 }), "2 rows of the file are not in the case."],

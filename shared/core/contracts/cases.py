@@ -36,6 +36,9 @@ class CaseSummary(Case):
 
     imports: int = Field(description="The number of its imports, whatever their status, and of its checks.")
     documents: int = Field(description="The number of its documents, which imports create and undos remove.")
+    open_rejections: int = Field(
+        description="The rejected rows that are neither corrected nor discarded: the sum of those of its imports."
+    )
     last_import_at: UtcTimestamp | None = Field(description="When its last import was created or last retried.")
 
 

@@ -35,12 +35,56 @@ def listed(caller: Caller = CALLER, limit: int = 100, prefix: str | None = None)
             return names
 
 
-def put_import(cases: Cases, case: str, started_at: str) -> None:
-    values: dict[str, Any] = {"case": cases.case(case), "at": started_at}
+def put_import(cases: Cases, case: str, started_at: str, **columns: Any) -> int:
+    """Add an import, whose id is returned."""
+    values: dict[str, Any] = {
+        "tenant_id": "tenant",
+        "case_id": cases.case(case),
+        "bucket": "b",
+        "object_key": "k",
+        "size": 1,
+        "file_name": "f",
+        "user_id": "u",
+        "status": "completed",
+        "started_at": started_at,
+        **columns,
+    }
     cases.database.query(
-        "INSERT INTO imports (upload_key, tenant_id, case_id, bucket, object_key, size, file_name, user_id, status, "
-        "started_at) VALUES (UNHEX(SHA2(UUID(), 256)), 'tenant', :case, 'b', 'k', 1, 'f', 'u', 'completed', :at)",
+        f"INSERT INTO imports (upload_key, {', '.join(values)}) "
+        f"VALUES (UNHEX(SHA2(UUID(), 256)), {', '.join(f':{name}' for name in values)})",
         **values,
+    )
+    return int(cases.database.query("SELECT MAX(id) FROM imports")[0][0])
+
+
+def put_rejections(cases: Cases, case: str) -> None:
+    """Add imports of every kind, with 9 open rejections in all."""
+    rejected = {"status": "completed_with_rejections", "rejected": 5, "chunk_count": 1}
+    corrected = put_import(cases, case, "2026-01-01", **rejected)
+    put_import(cases, case, "2026-01-01", **{**rejected, "status": "cancelled"})
+    running = put_import(cases, case, "2026-01-01", status="running", chunk_count=2)
+    waiting = put_import(cases, case, "2026-01-01", status="running")
+    put_import(cases, case, "2026-01-01", **rejected, corrects_import_id=corrected)
+    put_import(cases, case, "2026-01-01", **rejected, phase="check")
+    put_import(cases, case, "2026-01-01", **{**rejected, "status": "undone_with_conflicts"})
+    for import_id, chunk, count in ((running, 1, 2), (running, 2, 0), (waiting, 1, 7)):
+        put_chunk(cases, import_id, chunk, count)
+    for line, status in enumerate(("accepted", "discarded", "pending", "accepted"), start=2):
+        cases.database.query(
+            "INSERT INTO import_corrections (import_id, line_no, status, user_id) VALUES (:i, :line, :status, 'u')",
+            i=corrected,
+            line=line,
+            status=status,
+        )
+
+
+def put_chunk(cases: Cases, import_id: int, number: int, rejected: int) -> None:
+    cases.database.query(
+        "INSERT INTO import_chunks (import_id, chunk_no, byte_start, byte_end, first_line, last_line, row_count, "
+        "sha256, rejected) VALUES (:i, :number, 0, 9, 2, 9, 8, UNHEX(SHA2('', 256)), :rejected)",
+        i=import_id,
+        number=number,
+        rejected=rejected,
     )
 
 
@@ -70,6 +114,34 @@ def test_a_case_has_its_imports_and_when_the_last_one_began(cases: Cases, world:
     assert (empty.imports, empty.documents, empty.last_import_at) == (0, 0, None)
     assert (full.imports, full.documents, full.last_import_at) == (2, 0, datetime(2026, 1, 2))
     assert statements(world, lambda: list_cases(CALLER, CasesQuery(limit=5))) == before
+
+
+def test_a_case_has_the_open_rejections_of_its_imports_in_as_many_statements_as_one(cases: Cases, world: World) -> None:
+    """test_correction_claims.py compares them with the imports of the API."""
+    cases.case("Empty")
+    put_rejections(cases, "First")
+    before = statements(world, lambda: list_cases(CALLER, CasesQuery()))
+    for number in range(3):
+        put_rejections(cases, f"Further {number}")
+    put_rejections(cases, "Further 0")
+    counts = {each.name: each.open_rejections for each in list_cases(CALLER, CasesQuery()).items}
+    assert counts == {"Empty": 0, "First": 9, "Further 0": 18, "Further 1": 9, "Further 2": 9}
+    assert statements(world, lambda: list_cases(CALLER, CasesQuery())) == before
+
+
+def test_open_rejections_of_a_case_with_many_imports_are_found_by_indexes(cases: Cases) -> None:
+    for _ in range(40):
+        put_rejections(cases, "Many")
+        put_rejections(cases, "Other")
+    cases.database.query("ANALYZE TABLE imports, import_chunks, import_corrections")
+    sent = sent_by(lambda: list_cases(CALLER, CasesQuery(prefix="Many")))
+    [statement] = [each for each in sent if "import_corrections" in each[0]]
+    with cases.database.admin.connect() as connection:
+        plan = connection.exec_driver_sql(f"EXPLAIN FORMAT=TRADITIONAL {statement[0]}", statement[1]).mappings().all()
+    keys = {each["table"]: each["key"] for each in plan}
+    assert keys["claim"] == "ix_import_corrections_status"
+    assert keys["k"] == "PRIMARY"
+    assert keys["i"] == "ix_imports_case"
 
 
 @pytest.mark.parametrize("name", ["KA ", "KA   "])

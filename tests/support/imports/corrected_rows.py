@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -77,6 +78,17 @@ def get_state(import_id: int) -> dict[str, Any]:
     """The details of an import."""
     found: dict[str, Any] = CLIENT.get(f"/imports/{import_id}").json
     return found
+
+
+def check_cases() -> None:
+    """Every case has the sum of its imports, as `shell.exhibits.case_list` says."""
+    sums = Counter[str]()
+    for each in CLIENT.get("/imports").json["items"]:
+        sums[each["case"]] += each["openRejections"]
+    cases = CLIENT.get("/cases").json["items"]
+    assert {each["name"]: each["openRejections"] for each in cases} == dict(sums)
+    one = CLIENT.get(f"/cases/{cases[0]['id']}").json
+    assert one == cases[0]
 
 
 def count_open(world: World, import_id: int) -> int:

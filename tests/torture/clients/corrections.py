@@ -157,4 +157,5 @@ class Corrector:
             if not page["next"]:
                 break
             after = f"&after={page['next']}"
-        self._course.events.append(Looked(self._client.get(path).body["openRejections"], lines))
+        count = self._client.get(path).body["openRejections"]
+        self._course.events.append(Looked(count, lines, self._course.is_undone))

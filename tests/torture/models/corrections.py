@@ -51,10 +51,14 @@ class Undone(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """What the API answered while nothing ran: the number of open rows, and their lines as they are listed."""
+    """What the API answered while nothing ran: the number of open rows, and their lines as they are listed.
+
+    The rows of an import that `is_undone` are listed, and do not count.
+    """
 
     open_count: int
     lines: list[int]
+    is_undone: bool = False
 
 
 Event = Taken | Refused | Ended | Retried | Undone | Looked
@@ -126,8 +130,8 @@ class Fold:
                 yield from self._judge_retry(import_id, is_accepted=is_accepted)
             case Undone(import_id):
                 self._take_back(import_id)
-            case Looked(count, lines):
-                yield from self._judge_open(count, lines)
+            case Looked():
+                yield from self._judge_open(event)
 
     def _take(self, import_id: int | None, request: CorrectionRequest) -> None:
         self.holders |= dict.fromkeys((row.line for row in request.rows), import_id or DISCARDED)
@@ -148,9 +152,9 @@ class Fold:
             kind = DOUBLED if is_accepted else LOST
             yield Finding(kind, f"a retry of import {import_id} was accepted: {is_accepted}, and should be: {is_free}")
 
-    def _judge_open(self, count: int, lines: list[int]) -> Iterator[Finding]:
-        expected = self.list_open()
-        if (count, lines) != (len(expected), expected):
+    def _judge_open(self, seen: Looked) -> Iterator[Finding]:
+        expected, (count, lines) = self.list_open(), seen[:2]
+        if (count, lines) != (0 if seen.is_undone else len(expected), expected):
             yield Finding(MISPLACED, f"{self._place} has the open lines {lines}, {count} in all, not {expected}")
 
     def _accept(self, import_id: int) -> None:

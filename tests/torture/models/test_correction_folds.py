@@ -56,6 +56,7 @@ def test_a_row_that_is_rejected_again_leaves_its_line_open() -> None:
 def test_an_undo_and_a_cancellation_open_lines_and_a_discarded_one_stays() -> None:
     events = (Taken(2, OTHER), Ended(2, has_run=True), Looked(1, [3]), Undone(2), Looked(2, [3, 4]))
     assert fold(*events, Taken(3, ONE), Ended(3, has_run=False), Looked(2, [3, 4]))[0] == []
+    assert fold(*events, Looked(0, [3, 4], is_undone=True))[0] == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import { useDeferredValue, useState } from "react";
 import { Link } from "wouter";
 import { api, data, type Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
+import { OpenRows } from "../../ui/OpenRows";
 import { Skeleton } from "../../ui/Skeleton";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count, Time } from "../../ui/values";
@@ -72,6 +73,9 @@ function CasesTable({ cases }: { cases: Schemas["CaseSummary"][] }) {
             Documents
           </th>
           <th scope="col" className="num">
+            Open rejections
+          </th>
+          <th scope="col" className="num">
             Imports
           </th>
           <th scope="col">Last import</th>
@@ -86,7 +90,12 @@ function CasesTable({ cases }: { cases: Schemas["CaseSummary"][] }) {
               </Link>
             </th>
             <td className="num">
-              <Count value={each.documents} />
+              <Link href={`/cases/${each.id}/documents`}>
+                <Count value={each.documents} />
+              </Link>
+            </td>
+            <td className="num">
+              <OpenRows value={each.openRejections} />
             </td>
             <td className="num">
               <Count value={each.imports} />

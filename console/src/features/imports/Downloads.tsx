@@ -2,34 +2,48 @@ import { useMutation } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 
-const NAMES: [keyof Schemas["ReportNames"] & keyof Schemas["ReportFiles"], string][] = [
-  ["rejectedRows", "Rejected rows, to correct and load"],
-  ["report", "report.csv"],
-  ["warnings", "warnings.csv"],
-  ["deficiencies", "deficiencies.csv"],
-  ["deficienciesText", "deficiencies.txt"],
-  ["columns", "columns.csv"],
-];
+type Details = Schemas["ImportDetails"];
+type Name = Exclude<keyof Schemas["ReportFiles"], "expiresInSeconds">;
+
+const LABELS: Partial<Record<Name, string>> = {
+  rejectedRows: "Rejected rows, to correct and load",
+  report: "report.csv",
+  warnings: "warnings.csv",
+  findings: "findings.csv",
+  deficienciesText: "deficiencies.txt",
+  deficiencies: "deficiencies.csv",
+  columns: "columns.csv",
+};
+
+/** The names of the report files that are written: those of the import, or of its check. */
+export function listReports({ reports, check }: Pick<Details, "reports" | "check">): Name[] {
+  const there: Partial<Record<Name, unknown>> = {
+    findings: check?.report,
+    ...reports,
+    deficiencies: reports?.deficiencies ?? check?.deficiencies,
+    deficienciesText: reports?.deficienciesText ?? check?.deficienciesText,
+  };
+  return (Object.keys(LABELS) as Name[]).filter((name) => there[name]);
+}
 
 /** The report files. URLs live for an hour, so one is requested when it is needed. */
-export function Downloads({ details }: { details: Schemas["ImportDetails"] }) {
+export function Downloads({ details }: { details: Details }) {
   const importId = details.id;
   const download = useMutation({
-    mutationFn: async (name: (typeof NAMES)[number][0]) => {
+    mutationFn: async (name: Name) => {
       const files = data(await api.GET("/imports/{importId}/reports", { params: { path: { importId } } }));
       const file = files[name];
       if (file) save(file.url);
     },
   });
-  const reports = details.reports;
-  const there = NAMES.filter(([name]) => reports?.[name]);
+  const there = listReports(details);
   if (there.length === 0) return null;
   return (
     <>
-      <div className="bar">
-        {there.map(([name, label]) => (
+      <div className="bar" role="group" aria-label="Reports">
+        {there.map((name) => (
           <button key={name} type="button" disabled={download.isPending} onClick={() => download.mutate(name)}>
-            {label}
+            {LABELS[name]}
           </button>
         ))}
       </div>

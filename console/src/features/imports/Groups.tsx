@@ -1,58 +1,95 @@
 import { useState } from "react";
+import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count } from "../../ui/values";
-import { useCodes, useRejections } from "./queries";
+import { useCodes, useRejections, useWarnings } from "./queries";
 
 type CodeCount = Schemas["CodeCount"];
+
+// Beyond this a file is easier to correct than rows on a page.
+const MANY = 1_000;
 
 /** Rejections and warnings by code; the rows of a group are loaded when it is opened. */
 export function Groups({ state }: { state: Schemas["ImportState"] }) {
   const codes = useCodes(state.id, state);
   if (codes.isError) return <Failure error={codes.error} again={() => void codes.refetch()} />;
   if (!codes.data) return null;
+  const canFix = state.openRejections > 0;
   return (
     <>
-      <Section title="Rejected rows" groups={codes.data.rejections}>
-        {(group) => <Rejections importId={state.id} group={group} />}
+      <Section id="rejected" title="Rejected rows" groups={codes.data.rejections}>
+        {(group) => (
+          <GroupLine key={keyOf(group)} group={group} fix={canFix ? state.id : null}>
+            {() => <Rejections importId={state.id} group={group} />}
+          </GroupLine>
+        )}
       </Section>
-      <Section title="Warnings" groups={codes.data.warnings} />
+      <Section id="warnings" title="Warnings" groups={codes.data.warnings}>
+        {(group) => (
+          <GroupLine key={keyOf(group)} group={group} fix={null}>
+            {() => <Warnings importId={state.id} group={group} />}
+          </GroupLine>
+        )}
+      </Section>
     </>
   );
 }
 
-function Section(props: { title: string; groups: CodeCount[]; children?: (group: CodeCount) => React.ReactNode }) {
-  if (props.groups.length === 0) return null;
+const keyOf = (group: CodeCount) => `${group.code} ${group.column}`;
+
+interface SectionProps {
+  id: string;
+  title: string;
+  groups: CodeCount[];
+  children: (group: CodeCount) => React.ReactNode;
+}
+
+function Section({ id, title, groups, children }: SectionProps) {
+  if (groups.length === 0) return null;
   return (
-    <section>
-      <h2>{props.title}</h2>
-      {props.groups.map((group) => (
-        <Group key={`${group.code} ${group.column}`} group={group} rows={props.children} />
-      ))}
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {groups.map(children)}
     </section>
   );
 }
 
-function Group({ group, rows }: { group: CodeCount; rows?: (group: CodeCount) => React.ReactNode }) {
+function GroupLine(props: { group: CodeCount; fix: number | null; children: () => React.ReactNode }) {
+  const { group, fix } = props;
   const [isOpen, setOpen] = useState(false);
   return (
-    <details className="group" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <strong>{group.code}</strong> <Count value={group.count} />
-        {group.column !== null && (
-          <>
-            {" "}
-            in <Untrusted text={group.column} />
-          </>
+    <div className="group-line">
+      <details className="group" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <strong>{group.code}</strong> <Count value={group.count} />
+          {group.column !== null && (
+            <>
+              {" "}
+              in <Untrusted text={group.column} />
+            </>
+          )}
+          <span className="quiet">
+            {group.firstLine === 0 ? " · the whole file" : ` · first in line ${group.firstLine.toLocaleString()}`}
+          </span>
+        </summary>
+        <p>
+          <Untrusted text={group.message} />
+        </p>
+        {fix !== null && group.count > MANY && (
+          <p className="quiet">
+            These are many rows: it is quicker to correct them in the file of rejected rows, and to import that file.
+          </p>
         )}
-        <span className="quiet"> · first in line {group.firstLine.toLocaleString()}</span>
-      </summary>
-      <p>
-        <Untrusted text={group.message} />
-      </p>
-      {isOpen && rows?.(group)}
-    </details>
+        {isOpen && props.children()}
+      </details>
+      {fix !== null && (
+        <Link href={`/imports/${fix}/fix?code=${encodeURIComponent(group.code)}`}>
+          Fix<span className="unseen"> the rows with {group.code}</span>
+        </Link>
+      )}
+    </div>
   );
 }
 
@@ -73,8 +110,8 @@ function Rejections({ importId, group }: { importId: number; group: CodeCount })
           </tr>
         </thead>
         <tbody>
-          {shown.map((row) => (
-            <tr key={row.line}>
+          {shown.map((row, index) => (
+            <tr key={index}>
               <td className="num">{row.line.toLocaleString()}</td>
               <td>
                 <Untrusted text={row.controlNumber} />
@@ -86,11 +123,65 @@ function Rejections({ importId, group }: { importId: number; group: CodeCount })
           ))}
         </tbody>
       </table>
-      {rejections.hasNextPage && (
-        <button type="button" disabled={rejections.isFetchingNextPage} onClick={() => void rejections.fetchNextPage()}>
-          Show more rows
-        </button>
-      )}
+      <More pages={rejections} />
     </>
+  );
+}
+
+function Warnings({ importId, group }: { importId: number; group: CodeCount }) {
+  const warnings = useWarnings(importId, group.code, group.column);
+  const shown = warnings.data?.pages.flatMap((page) => page.items) ?? [];
+  if (warnings.isError) return <Failure error={warnings.error} again={() => void warnings.refetch()} />;
+  return (
+    <>
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col" className="num">
+              Line
+            </th>
+            <th scope="col">Document</th>
+            <th scope="col">In the file</th>
+            <th scope="col">Stored</th>
+            <th scope="col">What and why</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row, index) => (
+            <tr key={index}>
+              <td className="num">{row.line === 0 ? "file" : row.line.toLocaleString()}</td>
+              <td>
+                <Untrusted text={row.controlNumber} />
+              </td>
+              <td>
+                <Untrusted text={row.originalText} />
+              </td>
+              <td>
+                <Untrusted text={row.storedText} />
+              </td>
+              <td>
+                <Untrusted text={row.message} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <More pages={warnings} />
+    </>
+  );
+}
+
+function More({
+  pages,
+}: {
+  pages: Pick<ReturnType<typeof useRejections>, "hasNextPage" | "isFetchingNextPage"> & {
+    fetchNextPage: () => unknown;
+  };
+}) {
+  if (!pages.hasNextPage) return null;
+  return (
+    <button type="button" disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+      Show more rows
+    </button>
   );
 }

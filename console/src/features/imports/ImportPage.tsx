@@ -7,12 +7,18 @@ import { Scale } from "../../ui/Scale";
 import { Skeleton } from "../../ui/Skeleton";
 import { isRunning, Status } from "../../ui/Status";
 import { Untrusted } from "../../ui/Untrusted";
-import { Count, formatBytes, formatDuration, Time } from "../../ui/values";
+import { formatBytes, formatDuration, Time } from "../../ui/values";
 import { Actions } from "./Actions";
 import { answer } from "./answer";
+import { CheckReport } from "./CheckReport";
 import { Downloads } from "./Downloads";
+import { Figures } from "./Figures";
 import { Groups } from "./Groups";
 import { useImport } from "./queries";
+import { Reading } from "./Reading";
+import { UndoState } from "./UndoState";
+import { VolumePart } from "./VolumePart";
+import "./imports.css";
 
 type ImportState = Schemas["ImportState"];
 
@@ -27,11 +33,18 @@ export default function ImportPage({ importId }: { importId: number }) {
       <Title state={state} />
       {state.failureMessage && <FailureMessage state={state} />}
       <Answer state={state} />
+      <Actions state={state} />
       <Scale outcome={state} />
       <Figures state={state} />
-      <Actions state={state} />
+      {isRunning(state.status) && state.status !== "undoing" && <Rate state={state} />}
+      <UndoState state={state} />
+      {details.data?.check && (
+        <CheckReport importId={state.id} check={details.data.check} isRun={state.phase === "import"} />
+      )}
+      <VolumePart state={state} />
       {details.data && <Downloads details={details.data} />}
       <Groups state={state} />
+      {details.data && <Reading details={details.data} />}
     </section>
   );
 }
@@ -52,11 +65,12 @@ function Title({ state }: { state: ImportState }) {
         <Link href="/">Cases</Link> /{" "}
         <Link href={`/cases/${state.caseId}/imports`}>
           <Untrusted text={state.case} />
-        </Link>
+        </Link>{" "}
+        /
       </p>
       <div className="bar">
         <h1>{state.phase === "check" ? `Check ${state.id}` : `Import ${state.id}`}</h1>
-        <Status value={state.status} openRejections={state.openRejections} />
+        <Status value={state.status} openRejections={state.corrects === null ? state.openRejections : undefined} />
       </div>
       <p className="quiet">
         <Untrusted text={state.fileName} /> · {formatBytes(state.size)} ·{" "}
@@ -84,33 +98,6 @@ function FailureMessage({ state }: { state: ImportState }) {
 /** The first line answers the question of the page: is everything in, and if not, what is missing? */
 function Answer({ state }: { state: ImportState }) {
   return <p className="answer">{answer(state)}</p>;
-}
-
-function Figures({ state }: { state: ImportState }) {
-  const figures: [string, number][] = [
-    ["rows", state.rowsSeen],
-    ["imported", state.imported],
-    ["updated", state.updated],
-    ["unchanged", state.unchanged],
-    ["rejected", state.rejected],
-    ["still open", state.openRejections],
-    ["warnings", state.warnings],
-  ];
-  return (
-    <>
-      <dl className="figures">
-        {figures.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Count value={value} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {isRunning(state.status) && <Rate state={state} />}
-    </>
-  );
 }
 
 function Rate({ state }: { state: ImportState }) {

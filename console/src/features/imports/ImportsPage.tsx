@@ -1,11 +1,15 @@
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
+import { CaseNav } from "../../ui/CaseNav";
 import { Failure } from "../../ui/Failure";
+import { OpenRows } from "../../ui/OpenRows";
 import { Skeleton } from "../../ui/Skeleton";
 import { Status } from "../../ui/Status";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count, Time } from "../../ui/values";
+import { isWritten } from "./answer";
 import { useCase, useImports } from "./queries";
+import "./imports.css";
 
 type ImportState = Schemas["ImportState"];
 
@@ -16,10 +20,18 @@ export default function ImportsPage({ caseId }: { caseId: number }) {
   const failed = ofCase.error ?? imports.error;
   return (
     <section className="page">
+      <p className="quiet crumbs">
+        <Link href="/">Cases</Link> /
+      </p>
       <h1>{ofCase.data ? <Untrusted text={ofCase.data.name} /> : "Case"}</h1>
+      <CaseNav caseId={caseId} current="imports" />
       {ofCase.data && (
         <p className="quiet">
-          <Count value={ofCase.data.documents} /> documents in <Count value={ofCase.data.imports} /> imports and checks
+          <Link href={`/cases/${caseId}/documents`}>
+            <Count value={ofCase.data.documents} /> documents
+          </Link>{" "}
+          in <Count value={ofCase.data.imports} /> imports and checks · open rejections{" "}
+          <OpenRows value={ofCase.data.openRejections} />
         </p>
       )}
       {imports.isPending && !failed && <Skeleton rows={6} />}
@@ -70,7 +82,7 @@ function ImportsTable({ imports }: { imports: ImportState[] }) {
 function ImportRow({ each }: { each: ImportState }) {
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" className="whole">
         <Link href={`/imports/${each.id}`}>{each.phase === "check" ? `Check ${each.id}` : `Import ${each.id}`}</Link>
       </th>
       <td>
@@ -81,24 +93,41 @@ function ImportRow({ each }: { each: ImportState }) {
             · volume <Untrusted text={each.volumeName} />
           </span>
         )}
-        {each.corrects !== null && <span className="quiet"> · corrects import {each.corrects}</span>}
+        {each.corrects !== null && (
+          <span className="quiet">
+            {" "}
+            · corrects <Link href={`/imports/${each.corrects}`}>import {each.corrects}</Link>
+          </span>
+        )}
       </td>
       <td>
-        <Status value={each.status} openRejections={each.openRejections} />
+        <Status value={each.status} openRejections={each.corrects === null ? each.openRejections : undefined} />
       </td>
       <td className="num">
         <Count value={each.rowsSeen} />
       </td>
       <td className="num">
-        <Count value={each.imported} />
+        {isWritten(each) && each.kind === "rows" ? (
+          <Link href={`/cases/${each.caseId}/documents?import=${each.id}`}>
+            <Count value={each.imported} />
+          </Link>
+        ) : (
+          <Count value={each.imported} />
+        )}
       </td>
       <td className="num">
-        <Count value={each.openRejections} />
+        {each.openRejections > 0 ? (
+          <Link href={`/imports/${each.id}/fix`}>
+            <OpenRows value={each.openRejections} />
+          </Link>
+        ) : (
+          <Count value={0} />
+        )}
       </td>
-      <td>
+      <td className="whole">
         <Time value={each.startedAt} />
       </td>
-      <td>
+      <td className="by">
         <Untrusted text={each.userName ?? each.userId} />
       </td>
     </tr>

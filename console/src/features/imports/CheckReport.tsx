@@ -1,0 +1,156 @@
+import { useState } from "react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { api, data, type Schemas } from "../../api/client";
+import { Failure } from "../../ui/Failure";
+import { Untrusted } from "../../ui/Untrusted";
+import { Count, Time } from "../../ui/values";
+import { sortFindings, summarizeCheck } from "./check";
+
+type Check = Schemas["CheckResult"];
+
+/** What a check found: what an import would do, then errors, then warnings. */
+export function CheckReport({ importId, check, isRun }: { importId: number; check: Check; isRun: boolean }) {
+  const body = (
+    <>
+      <ul className="sentences">
+        {summarizeCheck(check).map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+      {check.examples.length > 0 && <Examples check={check} />}
+      {sortFindings(check.findings).map((found) => (
+        <Found key={`${found.severity} ${found.code}`} importId={importId} found={found} />
+      ))}
+      <p className="quiet">
+        Checked <Time value={check.finishedAt} />
+      </p>
+    </>
+  );
+  if (isRun)
+    return (
+      <details className="group" id="check">
+        <summary>The check before the import</summary>
+        {body}
+      </details>
+    );
+  return (
+    <section aria-labelledby="check">
+      <h2 id="check">What an import would do</h2>
+      {body}
+    </section>
+  );
+}
+
+function Found({ importId, found }: { importId: number; found: Schemas["CheckedCode"] }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="group" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span className={`status ${found.severity === "error" ? "bad" : "warn"}`}>{found.severity}</span>{" "}
+        <strong>{found.code}</strong> <Count value={found.count} />
+        <span className="quiet">
+          {found.firstLine === 0 ? " · the whole file" : ` · first in line ${found.firstLine.toLocaleString()}`}
+        </span>
+      </summary>
+      <p>
+        <Untrusted text={found.message} />
+      </p>
+      {isOpen && <Lines importId={importId} code={found.code} />}
+    </details>
+  );
+}
+
+function Lines({ importId, code }: { importId: number; code: string }) {
+  const findings = useInfiniteQuery({
+    queryKey: ["findings", importId, code],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { code, limit: 100, after: pageParam };
+      return data(await api.GET("/imports/{importId}/findings", { params: { path: { importId }, query }, signal }));
+    },
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+  const shown = findings.data?.pages.flatMap((page) => page.items) ?? [];
+  if (findings.isError) return <Failure error={findings.error} again={() => void findings.refetch()} />;
+  return (
+    <>
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col" className="num">
+              Line
+            </th>
+            <th scope="col">Document</th>
+            <th scope="col">Column</th>
+            <th scope="col">What was found</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((each, index) => (
+            <tr key={index}>
+              <td className="num">{each.line === 0 ? "file" : each.line.toLocaleString()}</td>
+              <td>
+                <Untrusted text={each.controlNumber} />
+              </td>
+              <td>
+                <Untrusted text={each.column} />
+              </td>
+              <td>
+                <Untrusted text={each.message} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {findings.hasNextPage && (
+        <button type="button" disabled={findings.isFetchingNextPage} onClick={() => void findings.fetchNextPage()}>
+          Show more lines
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Of an overlay: the first values that it would replace. */
+function Examples({ check }: { check: Check }) {
+  return (
+    <details className="group">
+      <summary>Values that would change in {check.changedColumns.length.toLocaleString()} columns</summary>
+      <ul className="sentences">
+        {check.changedColumns.map((each) => (
+          <li key={each.column}>
+            <Untrusted text={each.column} />: <Count value={each.rows} /> rows
+          </li>
+        ))}
+      </ul>
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col">Document</th>
+            <th scope="col">Column</th>
+            <th scope="col">Now</th>
+            <th scope="col">After the import</th>
+          </tr>
+        </thead>
+        <tbody>
+          {check.examples.map((each, index) => (
+            <tr key={index}>
+              <td>
+                <Untrusted text={each.controlNumber} />
+              </td>
+              <td>
+                <Untrusted text={each.column} />
+              </td>
+              <td>
+                <Untrusted text={each.old} />
+              </td>
+              <td>
+                <Untrusted text={each.new} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/client";
+import { Failure } from "../../ui/Failure";
+import { Untrusted } from "../../ui/Untrusted";
+import { plural } from "./answer";
+import { describeUndo, REASONS } from "./undo";
+import { useKept } from "./undoQueries";
+
+type Undo = Schemas["Undo"];
+
+/** What an undo did, or would do, with what stays and why. */
+export function UndoResult({ undo }: { undo: Undo }) {
+  return (
+    <>
+      <ul className="sentences">
+        {describeUndo(undo).map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+      {undo.reasons.length > 0 && <Kept undo={undo} />}
+      <Others lead="Imported again, these would find what they counted as unchanged:" imports={undo.foundUnchangedBy} />
+      <Others lead="These state values that stay:" imports={undo.statedBy} />
+      <Others lead="These may have values that are removed, and did not record them:" imports={undo.unrecordedBy} />
+    </>
+  );
+}
+
+function Kept({ undo }: { undo: Undo }) {
+  const [isOpen, setOpen] = useState(false);
+  const kept = useKept(undo.importId, undo.undoNo, isOpen);
+  return (
+    <>
+      <p>Why they stay:</p>
+      <ul className="sentences">
+        {undo.reasons.map((each) => (
+          <li key={each.code}>
+            {plural(each.documents, "document")}: {REASONS[each.code]} <span className="quiet">({each.code})</span>
+          </li>
+        ))}
+      </ul>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>Which documents stay</summary>
+        {kept.isError && <Failure error={kept.error} again={() => void kept.refetch()} />}
+        {kept.data && <KeptTable items={kept.data.items} isAll={kept.data.next === null} />}
+      </details>
+    </>
+  );
+}
+
+function KeptTable({ items, isAll }: { items: Schemas["KeptItem"][]; isAll: boolean }) {
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label="Documents that stay">
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col">Document</th>
+            <th scope="col">What stays</th>
+            <th scope="col">Because of</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((each, index) => (
+            <tr key={index}>
+              <td>
+                <Untrusted text={each.controlNumber} />
+              </td>
+              <td>{each.name === null ? "the document" : <Untrusted text={each.name} />}</td>
+              <td>
+                <Cause item={each} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {!isAll && <p className="quiet">These are the first 100; the report of the undo has all.</p>}
+    </div>
+  );
+}
+
+function Cause({ item }: { item: Schemas["KeptItem"] }) {
+  if (item.byImport !== null) return <Link href={`/imports/${item.byImport}`}>import {item.byImport}</Link>;
+  if (item.byUser !== null) return <Untrusted text={item.byUserName ?? item.byUser} />;
+  if (item.byProduction !== null) return <>production {item.byProduction}</>;
+  if (item.byDocument !== null) return <Untrusted text={item.byDocument} />;
+  return <>{REASONS[item.code]}</>;
+}
+
+function Others({ lead, imports }: { lead: string; imports: { importId: number; documents: number }[] }) {
+  if (imports.length === 0) return null;
+  return (
+    <p>
+      {lead}{" "}
+      {imports.map((each, index) => (
+        <span key={each.importId}>
+          {index > 0 && ", "}
+          <Link href={`/imports/${each.importId}`}>import {each.importId}</Link> ({plural(each.documents, "document")})
+        </span>
+      ))}
+    </p>
+  );
+}
