@@ -1,0 +1,105 @@
+// From what was chosen to bytes on their way: drafts are announced here, and uploads begun and continued.
+import {
+  MAX_SINGLE_FILES,
+  archiveTarget,
+  fileSource,
+  findFile,
+  folderTarget,
+  forgetTransfer,
+  getTransfer,
+  importTarget,
+  keepTransfer,
+  packFiles,
+  sendBeginning,
+  uploadFolder,
+  uploadSource,
+  type Thing,
+  type Transfer,
+} from "../../upload";
+import { getKept, keep, listKept, moveKept, NEW } from "./kept";
+import type { Draft } from "./queries";
+import { announceImport, announcePreview, createVolume } from "./requests";
+
+export const isVolume = (thing: Thing) => thing.kind === "volume" || thing.kind === "zip";
+
+/** The file with the rows, as far as it can be read in this window: not that of a zip. */
+export function findRows(thing: Thing | null, loadFile: string | null): { path: string; file: File } | null {
+  if (!thing || thing.kind === "zip") return null;
+  if (!isVolume(thing)) return thing.files[0] ? { path: thing.name, file: thing.files[0].file } : null;
+  const path = loadFile ?? (thing.loadFiles.length === 1 ? thing.loadFiles[0]! : null);
+  const file = path === null ? undefined : findFile(thing, path);
+  return path !== null && file ? { path, file } : null;
+}
+
+/** Send the first bytes of the file with the rows, of which previews are made while the rest is on its way. */
+export async function beginPreview(place: string, caseName: string, rows: { path: string; file: File }): Promise<void> {
+  const key = crypto.randomUUID();
+  try {
+    const preview = await announcePreview(caseName, rows.file, key);
+    await sendBeginning(rows.file, preview);
+    keepPreview(rows, preview.id);
+  } catch (fault) {
+    keep(place, { previewFault: fault });
+  }
+}
+
+/** The draft may have got its place on the server meanwhile: the preview belongs to the one with this file. */
+function keepPreview(rows: { path: string; file: File }, id: string): void {
+  for (const [place, kept] of listKept())
+    if (findRows(kept.thing, kept.loadFile)?.file === rows.file)
+      keep(place, { preview: { id, path: rows.path }, previewFault: null });
+}
+
+/** Announce what was chosen in a case that exists, and begin to send it. Return the path of the draft. */
+export async function beginDraft(thing: Thing, caseName: string, key: string): Promise<string> {
+  const [place, path] = isVolume(thing) ? await beginVolume(thing, caseName, key) : await beginImport(thing, caseName, key);
+  moveKept(NEW, place);
+  return path;
+}
+
+async function beginImport(thing: Thing, caseName: string, key: string): Promise<[string, string]> {
+  const { options, profile } = getKept(NEW);
+  const file = thing.files[0]!.file;
+  const announced = { caseName, fileName: thing.name, size: file.size, options: options ?? {}, profile: profile ?? null };
+  const { id, upload } = await announceImport(announced, key);
+  start(`import:${id}`, uploadSource(fileSource(file), importTarget(id, upload)));
+  return [`import:${id}`, `/import/${id}`];
+}
+
+async function beginVolume(thing: Thing, caseName: string, key: string): Promise<[string, string]> {
+  const source = archiveOf(thing);
+  const name = thing.name.replace(/\.zip$/i, "");
+  const archive = source && { fileName: `${name}.zip`, size: source.size };
+  const { id, upload } = await createVolume(caseName, name, archive, key);
+  const transfer = source
+    ? uploadSource(source, archiveTarget(id, upload))
+    : uploadFolder(thing.files, folderTarget(id));
+  start(`volume:${id}`, transfer);
+  return [`volume:${id}`, `/import/volume/${id}`];
+}
+
+/** A zip as it is, or many files as one; null for a folder whose files are sent one by one. */
+function archiveOf(thing: Thing) {
+  if (thing.kind === "zip") return fileSource(thing.files[0]!.file);
+  return thing.files.length > MAX_SINGLE_FILES ? packFiles(thing.files) : null;
+}
+
+function start(place: string, transfer: Transfer): void {
+  keepTransfer(place, transfer);
+  transfer.start();
+}
+
+/** Go on with an upload after a reload: the same files were chosen again, and only what is missing is sent. */
+export function continueUpload(draft: Draft, thing: Thing): void {
+  const { place, volume, rows } = draft;
+  const source = volume ? archiveOf(thing) : fileSource(thing.files[0]!.file);
+  if (!volume) start(place, uploadSource(source!, importTarget(rows!.id, null)));
+  else if (source) start(place, uploadSource(source, archiveTarget(volume.id, null)));
+  else start(place, uploadFolder(thing.files, folderTarget(volume.id)));
+}
+
+/** Stop the bytes of a draft that is given up. What the server has of it is not touched. */
+export function stopUpload(place: string): void {
+  getTransfer(place)?.cancel();
+  forgetTransfer(place);
+}
