@@ -37,14 +37,7 @@ export interface Picked {
 }
 
 export type TransferStatus =
-  | "waiting"
-  | "moving"
-  | "paused"
-  | "offline"
-  | "signed-out"
-  | "done"
-  | "failed"
-  | "cancelled";
+  "waiting" | "moving" | "paused" | "offline" | "signed-out" | "done" | "failed" | "cancelled";
 
 /** Why a file was not sent. `advice` says what to do; `code` is that of S3 or of the API, or `FILE_CHANGED`. */
 export interface Failure {
