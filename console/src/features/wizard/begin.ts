@@ -52,7 +52,9 @@ function keepPreview(rows: { path: string; file: File }, id: string): void {
 
 /** Announce what was chosen in a case that exists, and begin to send it. Return the path of the draft. */
 export async function beginDraft(thing: Thing, caseName: string, key: string): Promise<string> {
-  const [place, path] = isVolume(thing) ? await beginVolume(thing, caseName, key) : await beginImport(thing, caseName, key);
+  const [place, path] = isVolume(thing)
+    ? await beginVolume(thing, caseName, key)
+    : await beginImport(thing, caseName, key);
   moveKept(NEW, place);
   return path;
 }
@@ -60,7 +62,13 @@ export async function beginDraft(thing: Thing, caseName: string, key: string): P
 async function beginImport(thing: Thing, caseName: string, key: string): Promise<[string, string]> {
   const { options, profile } = getKept(NEW);
   const file = thing.files[0]!.file;
-  const announced = { caseName, fileName: thing.name, size: file.size, options: options ?? {}, profile: profile ?? null };
+  const announced = {
+    caseName,
+    fileName: thing.name,
+    size: file.size,
+    options: options ?? {},
+    profile: profile ?? null,
+  };
   const { id, upload } = await announceImport(announced, key);
   start(`import:${id}`, uploadSource(fileSource(file), importTarget(id, upload)));
   return [`import:${id}`, `/import/${id}`];

@@ -18,8 +18,10 @@ export interface Kept {
   profile: string | null | undefined;
   loadFile: string | null;
   imageLoadFile: string | null;
-  /** Whether the check follows as soon as everything is there. */
-  wantsCheck: boolean;
+  /** The options that the server has, as `stamp` returns them. */
+  saved: string | null;
+  /** The key of a check that follows as soon as everything is there; null if none does. */
+  wantsCheck: string | null;
 }
 
 const NOTHING: Kept = {
@@ -32,7 +34,8 @@ const NOTHING: Kept = {
   profile: undefined,
   loadFile: null,
   imageLoadFile: null,
-  wantsCheck: false,
+  saved: null,
+  wantsCheck: null,
 };
 
 const drafts = new Map<string, Kept>();

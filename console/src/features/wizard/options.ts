@@ -16,6 +16,12 @@ export function tidy(options: Options | null | undefined): Options {
   return Object.fromEntries(kept) as Options;
 }
 
+/** Return a text that is equal for equal choices. */
+export function stamp(options: Options, profile: string | null): string {
+  const sorted = Object.entries(tidy(options)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([profile, sorted]);
+}
+
 /** Map a column by its number: a name may come twice or be blank. An undefined field leaves it to its name again. */
 export function mapColumn(options: Options, column: Column, field: FieldName | undefined): Options {
   const columns = { ...options.columns };
@@ -23,6 +29,16 @@ export function mapColumn(options: Options, column: Column, field: FieldName | u
   delete columns[String(column.number)];
   if (field !== undefined) columns[String(column.number)] = field;
   return tidy({ ...options, columns });
+}
+
+const HUGE = 2_000;
+
+/** Return the columns that have all words in their name or field; of a huge file, the unmapped ones first. */
+export function chooseColumns(columns: Column[], search: string, all: number): Column[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = (each: Column) => `${each.name} ${each.field?.replaceAll("_", " ") ?? "property"}`.toLowerCase();
+  const shown = columns.filter((each) => words.every((word) => text(each).includes(word)));
+  return all > HUGE ? [...shown].sort((a, b) => Number(a.field !== null) - Number(b.field !== null)) : shown;
 }
 
 const OBJECTS = ["columns", "dateOrder", "dateFormat"] as const;

@@ -51,10 +51,12 @@ export function summarize(outcome: Outcome): string {
   const parts = [
     outcome.imported > 0 && `${count(outcome.imported, "row")} would be imported`,
     outcome.updated > 0 && `${count(outcome.updated, "document")} would change`,
-    outcome.unchanged > 0 && `${count(outcome.unchanged, "row")} ${outcome.unchanged === 1 ? "is" : "are"} in the case already`,
+    outcome.unchanged > 0 &&
+      `${count(outcome.unchanged, "row")} ${outcome.unchanged === 1 ? "is" : "are"} in the case already`,
     outcome.pages > 0 && `${count(outcome.pages, "page")} would be added`,
     outcome.rejected > 0 && `${count(outcome.rejected, "row")} would be rejected`,
-    outcome.rejectedImages > 0 && `${count(outcome.rejectedImages, "document")} of the image load file would be rejected`,
+    outcome.rejectedImages > 0 &&
+      `${count(outcome.rejectedImages, "document")} of the image load file would be rejected`,
   ].filter((each) => each !== false);
   return parts.length ? `${join(parts)}.` : "The file has no rows.";
 }

@@ -43,7 +43,10 @@ export class VolumeFiles {
 
   resolve(written: string, settings: PathSettings): Resolved {
     const isShare = /^\\\\[^\\]/.test(written.trim()) && !/\\\\.*\\\\/.test(written.trim().slice(2));
-    const slashed = written.trim().replaceAll("\\", "/").replace(/\/{2,}/g, (found, at: number) => (at === 0 && isShare ? found : "/"));
+    const slashed = written
+      .trim()
+      .replaceAll("\\", "/")
+      .replace(/\/{2,}/g, (found, at: number) => (at === 0 && isShare ? found : "/"));
     const [path, isStripped] = this.strip(slashed.replace(isShare ? /^$/ : LEADING, ""), settings.stripPrefix);
     if (OUTSIDE.test(path) || path.split("/").includes("..")) return { result: "refused" };
     const places = this.list(path, settings.addPrefix, isStripped);

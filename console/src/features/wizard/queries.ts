@@ -23,7 +23,10 @@ const BUSY_MS = 1_000;
 const IDLE_MS = 3_000;
 
 /** How long to wait until the state is read again; false where only the user can change it. */
-export function nextRead(status: Schemas["ImportStatus"] | undefined, wanted: Schemas["Wish"] | undefined): number | false {
+export function nextRead(
+  status: Schemas["ImportStatus"] | undefined,
+  wanted: Schemas["Wish"] | undefined,
+): number | false {
   if (status === undefined || isRunning(status)) return BUSY_MS;
   if (status === "awaiting_upload") return IDLE_MS;
   return status === "uploaded" && wanted !== "hold" ? BUSY_MS : false;
@@ -41,7 +44,8 @@ export function useImport(importId: number | null) {
 }
 
 const LISTING: Schemas["VolumeStatus"][] = ["sealed", "expanding", "hashing"];
-export const isListing = (status: Schemas["VolumeStatus"] | undefined) => status !== undefined && LISTING.includes(status);
+export const isListing = (status: Schemas["VolumeStatus"] | undefined) =>
+  status !== undefined && LISTING.includes(status);
 
 export function useVolume(volumeId: number) {
   return useQuery({
@@ -72,7 +76,10 @@ export function chooseImports(volume: Volume): { rows: number | null; images: nu
   const present = volume.imports.filter((each) => each.status !== "cancelled");
   const rows = Math.max(0, ...present.filter((each) => each.kind === "rows").map((each) => each.id));
   const images = present.filter((each) => each.kind === "images").map((each) => each.id);
-  return { rows: rows || (Math.min(...images, Infinity) < Infinity ? Math.min(...images) : null), images: images.filter((id) => id > rows && rows > 0) };
+  return {
+    rows: rows || (Math.min(...images, Infinity) < Infinity ? Math.min(...images) : null),
+    images: images.filter((id) => id > rows && rows > 0),
+  };
 }
 
 const PREVIEWED: Schemas["ImportStatus"][] = ["awaiting_upload", "cancelled"];

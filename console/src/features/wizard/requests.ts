@@ -65,7 +65,8 @@ export async function run(rows: Details, volumeId: number | null, accepts: Schem
   const version = withVersion(key, rows.optionsVersion);
   if (volumeId !== null)
     await api.POST("/volumes/{volumeId}/run", { params: { path: { volumeId }, ...version }, body: accepts });
-  else await api.POST("/imports/{importId}/run", { params: { path: { importId: rows.id }, ...version }, body: accepts });
+  else
+    await api.POST("/imports/{importId}/run", { params: { path: { importId: rows.id }, ...version }, body: accepts });
 }
 
 export async function cancelImport(importId: number, key: Key): Promise<void> {

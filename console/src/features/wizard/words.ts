@@ -1,5 +1,7 @@
 // The words of the wizard, and the sentences that say numbers. No React in it.
 import type { Schemas } from "../../api/client";
+import type { Thing } from "../../upload";
+import { formatBytes } from "../../ui/values";
 
 export type FieldName = Schemas["FieldName"];
 
@@ -104,9 +106,14 @@ export function summarizeColumns(columns: Schemas["PreviewColumn"][], all: numbe
   const mapped = columns.filter((each) => each.field !== null).length;
   const marked = columns.filter(isMarked).length;
   const rest = columns.length - mapped;
-  const parts = [`${mapped.toLocaleString("en-US")} mapped`, rest && `${rest.toLocaleString("en-US")} kept under their names`];
+  const parts = [
+    `${mapped.toLocaleString("en-US")} mapped`,
+    rest && `${rest.toLocaleString("en-US")} kept under their names`,
+  ];
   const shown = columns.length < all ? ` (of the first ${columns.length.toLocaleString("en-US")})` : "";
-  const look = marked ? `; ${marked.toLocaleString("en-US")} not mapped ${marked === 1 ? "looks" : "look"} like a field` : "";
+  const look = marked
+    ? `; ${marked.toLocaleString("en-US")} not mapped ${marked === 1 ? "looks" : "look"} like a field`
+    : "";
   return `${count(all, "column")}: ${parts.filter(Boolean).join(", ")}${shown}${look}`;
 }
 
@@ -127,4 +134,13 @@ export function nameSign(value: string | boolean | null): string {
   if (value === null) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
   return NAMED[value] ?? value;
+}
+
+/** Return what was chosen, such as `75 files, 3.1 MB, VOL001.dat and VOL001.opt found`. */
+export function describeThing(thing: Thing): string {
+  if (thing.kind !== "volume") return formatBytes(thing.bytes);
+  const found = [...thing.loadFiles, ...thing.imageLoadFiles].map((path) => path.slice(path.lastIndexOf("/") + 1));
+  const some = found.length > 4 ? [...found.slice(0, 3), `${found.length - 3} more load files`] : found;
+  const load = some.length ? `${join(some)} found` : "no load file found";
+  return `${count(thing.files.length, "file")}, ${formatBytes(thing.bytes)}, ${load}`;
 }
