@@ -6,7 +6,7 @@ import { chooseColumns, mapColumn } from "./options";
 import { Panel } from "./Panel";
 import { Profiles } from "./Profiles";
 import { cut } from "./Rows";
-import { explainColumn, FIELDS, isMarked, summarizeColumns, type FieldName } from "./words";
+import { explainColumn, FIELDS, isField, isMarked, summarizeColumns, type FieldName } from "./words";
 
 type Column = Schemas["PreviewColumn"];
 
@@ -99,7 +99,7 @@ function Mapping({
                 column={column}
                 isGiven={isGiven(options, column)}
                 canChange={canChange}
-                onChange={(field) => onChange(mapColumn(options, column, field))}
+                onChange={(field) => onChange(mapColumn(options, column, field, preview.columns))}
               />
             ))}
           </tbody>
@@ -133,8 +133,11 @@ function Row({ column, isGiven: isChosen, canChange, onChange }: RowProps) {
           aria-label={`Field of column ${column.number}, ${cut(column.name, 60)}`}
           value={column.field ?? "property"}
           disabled={!canChange}
-          onChange={(event) => onChange(event.target.value === "auto" ? undefined : (event.target.value as FieldName))}
+          onChange={({ target }) => onChange(isField(target.value) ? target.value : undefined)}
         >
+          {column.field !== null && !isField(column.field) && (
+            <option value={column.field}>{column.field.replaceAll("_", " ")}</option>
+          )}
           <option value="property">property</option>
           {FIELDS.map(([subject, fields]) => (
             <optgroup key={subject} label={subject}>

@@ -3,10 +3,9 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { Dialog } from "../../ui/Dialog";
 import { Failure } from "../../ui/Failure";
-import { stopUpload } from "./begin";
+import { giveUp } from "./begin";
 import { forgetKept } from "./kept";
 import type { Draft } from "./queries";
-import { cancelImport } from "./requests";
 
 /** Give up a draft: its imports are cancelled, and nothing of them was in the case. */
 export function Discard({ draft }: { draft: Draft }) {
@@ -14,11 +13,7 @@ export function Discard({ draft }: { draft: Draft }) {
   const [, navigate] = useLocation();
   const queries = useQueryClient();
   const discard = useMutation({
-    mutationFn: async (decided: string) => {
-      stopUpload(draft.place);
-      for (const each of [...draft.images, draft.rows])
-        if (each?.actions.includes("cancel")) await cancelImport(each.id, `${decided} ${each.id}`);
-    },
+    mutationFn: (decided: string) => giveUp(draft, decided),
     onSuccess: () => {
       forgetKept(draft.place);
       navigate("/", { replace: true });
@@ -27,7 +22,7 @@ export function Discard({ draft }: { draft: Draft }) {
   });
   return (
     <>
-      <button type="button" onClick={() => setKey(crypto.randomUUID())}>
+      <button type="button" className="end" onClick={() => setKey(crypto.randomUUID())}>
         Give up this draft
       </button>
       {key !== null && (

@@ -16,12 +16,13 @@ interface FilesPanelProps {
   place: string;
   kept: Kept;
   mismatch: string | null;
+  seal: { apply: () => void; isPending: boolean };
   onPicked: (picked: Picked) => void;
   onThing: (thing: Thing | null) => void;
 }
 
 /** What was chosen, and how far it has arrived. */
-export function FilesPanel({ draft, place, kept, mismatch, onPicked, onThing }: FilesPanelProps) {
+export function FilesPanel({ draft, place, kept, mismatch, seal, onPicked, onThing }: FilesPanelProps) {
   const [fault, setFault] = useState<unknown>(null);
   const pick = (files: FileList) => {
     setFault(null);
@@ -44,7 +45,7 @@ export function FilesPanel({ draft, place, kept, mismatch, onPicked, onThing }: 
     >
       {isEmpty && !kept.picked && <Choose onFiles={pick} />}
       {isEmpty && kept.picked && <Things picked={kept.picked} onThing={onThing} onFiles={pick} />}
-      {isAwaited && <ChooseAgain draft={draft} onFiles={pick} />}
+      {isAwaited && <ChooseAgain draft={draft} onFiles={pick} seal={seal} />}
       {mismatch && (
         <p className="notice bad" role="alert">
           {mismatch}
@@ -100,8 +101,13 @@ function Choose({ onFiles }: { onFiles: (files: FileList) => void }) {
   );
 }
 
+interface ChooseAgainProps {
+  draft: Draft;
+  onFiles: (files: FileList) => void;
+}
+
 /** After a reload the browser has no access to the files any more; what has arrived is not sent again. */
-function ChooseAgain({ draft, onFiles }: { draft: Draft; onFiles: (files: FileList) => void }) {
+function ChooseAgain({ draft, onFiles, seal }: Pick<FilesPanelProps, "seal"> & ChooseAgainProps) {
   return (
     <div className="drop">
       <p>
@@ -111,6 +117,11 @@ function ChooseAgain({ draft, onFiles }: { draft: Draft; onFiles: (files: FileLi
       </p>
       <p className="quiet">This window has no access to the files any more. Only what has not arrived yet is sent.</p>
       <FileButtons onFiles={onFiles} isPrimary />
+      {draft.volume?.status === "open" && (
+        <button type="button" disabled={seal.isPending} onClick={seal.apply}>
+          Everything had arrived: go on
+        </button>
+      )}
     </div>
   );
 }

@@ -39,7 +39,7 @@ export function Footer(props: FooterProps) {
       </footer>
     );
   return (
-    <footer className="foot" aria-label="Check and import">
+    <footer className={isChecked ? "foot" : "foot stays"} aria-label="Check and import">
       {rows?.status === "failed" && rows.failureMessage && <Failed rows={rows} />}
       {draft && isBusy(draft) && <Busy draft={draft} />}
       {isRequested && !isBusy(draft) && <p role="status">The check begins {awaits}.</p>}

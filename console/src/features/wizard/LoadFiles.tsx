@@ -42,6 +42,15 @@ export function areClear({ data, images }: Candidates, kept: Kept, thing: Thing 
   return isDataClear && isImagesClear;
 }
 
+/** Whether the volume has to be listed again: it failed, or its imports are held with other load files. */
+export function isOtherChoice(draft: Draft | null, kept: Kept): boolean {
+  const volume = draft?.volume;
+  if (volume?.status === "failed") return true;
+  if (volume?.status !== "ready") return false;
+  const isOther = (chosen: string | null, present: string | null) => chosen !== null && chosen !== present;
+  return isOther(kept.loadFile, volume.loadFile) || isOther(kept.imageLoadFile, volume.imageLoadFile);
+}
+
 /** Which file of a volume has the rows and which the page images. */
 export function LoadFiles({ draft, thing, kept, onChange, onApply, isApplying }: LoadFilesProps) {
   const found = findCandidates(draft, thing);

@@ -60,8 +60,8 @@ function ReadingLine({ preview }: { preview: Preview }) {
   const unsure = [encoding, delimiter].filter((each) => each.certainty === "guess").length;
   return (
     <span>
-      {nameSign(encoding.value).toUpperCase()} ({CERTAINTY[encoding.certainty]}) · delimiter {nameSign(delimiter.value)}{" "}
-      · qualifier {nameSign(qualifier.value)} · newline {nameSign(newline.value)}
+      {nameSign(encoding.value).toUpperCase()} ({CERTAINTY[encoding.certainty].toLowerCase()}) · delimiter{" "}
+      {nameSign(delimiter.value)} · qualifier {nameSign(qualifier.value)} · newline {nameSign(newline.value)}
       {unsure > 0 && <span className="mark"> · {unsure === 1 ? "1 guess" : `${unsure} guesses`} to look at</span>}
     </span>
   );
@@ -118,8 +118,7 @@ interface SignSettingProps {
 function SignSetting({ label, finding, choices, given, isSign, onChange }: SignSettingProps) {
   const id = useId();
   const isOther = given !== null && !choices.some((each) => each.value === given);
-  const automatic =
-    finding && given === null ? `${nameSign(finding.value)} – ${CERTAINTY[finding.certainty]}` : "Detect it";
+  const automatic = finding && given === null ? nameSign(finding.value) : "Detect it";
   return (
     <div className="setting">
       <label htmlFor={id}>{label}</label>
@@ -144,7 +143,11 @@ function SignSetting({ label, finding, choices, given, isSign, onChange }: SignS
           onChange={onChange}
         />
       )}
-      {finding && <span className="quiet small">{finding.why}</span>}
+      {finding && (
+        <span className={finding.certainty === "guess" ? "mark small" : "quiet small"}>
+          {CERTAINTY[finding.certainty]}. {finding.certainty !== "given" && finding.why}
+        </span>
+      )}
     </div>
   );
 }

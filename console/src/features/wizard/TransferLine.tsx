@@ -72,7 +72,9 @@ export function TransferDetails({ transfer, thing }: { transfer: Transfer; thing
     <>
       {isStill && <p className={`notice ${now.status === "failed" ? "bad" : "idle"}`}>{SENTENCES[now.status]}</p>}
       {now.failures.length > 0 && <Failures failures={now.failures} />}
-      {now.alreadyThere > 0 && <p className="quiet">{count(now.alreadyThere, "file or part")} had arrived before.</p>}
+      {now.alreadyThere > 0 && (
+        <p className="quiet">{now.alreadyThere.toLocaleString("en-US")} files or parts had arrived before.</p>
+      )}
       {thing?.kind === "volume" && <Folders now={now} />}
     </>
   );

@@ -10,7 +10,7 @@ interface WhatPanelProps {
   isOpen: boolean;
   canChange: boolean;
   onChange: (options: Options) => void;
-  onToggle: (isOpen: boolean) => void;
+  onToggle?: (isOpen: boolean) => void;
 }
 
 const MODES: [Mode, string, string][] = [

@@ -4,14 +4,14 @@ import { collectDrop, getTransfer, takeHandedOver, type Picked, type Thing } fro
 import { useDropTarget } from "../../ui/DropTarget";
 import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
-import { beginDraft, beginPreview, continueUpload, findRows, isVolume, stopUpload } from "./begin";
+import { beginDraft, beginPreview, continueUpload, findRows, giveUp, isVolume } from "./begin";
 import { CasePanel } from "./CasePanel";
 import { ColumnsPanel } from "./ColumnsPanel";
 import { Discard } from "./Discard";
 import { awaitsBytes, FilesPanel } from "./FilesPanel";
 import { Footer, isDone } from "./Footer";
 import { forgetKept, keep, NEW, useKept } from "./kept";
-import { LoadFiles } from "./LoadFiles";
+import { isOtherChoice, LoadFiles } from "./LoadFiles";
 import { Paths } from "./Paths";
 import { usePreview, type Draft } from "./queries";
 import { ReadingPanel } from "./ReadingPanel";
@@ -73,7 +73,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   };
   const changeCase = () => {
     const { picked } = kept;
-    stopUpload(place);
+    if (draft) void giveUp(draft, crypto.randomUUID());
     forgetKept(place);
     keep(NEW, { picked, thing, caseName: null });
     if (draft) navigate("/import");
@@ -85,7 +85,8 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   const last = useLast(preview.data ?? null, preview.isPlaceholderData);
   const isFolded = isDone(draft) || kept.wantsCheck !== null;
   const canChange = draft?.rows ? draft.rows.actions.includes("options") : true;
-  const isOpen = (panel: keyof Folds) => folds[panel] ?? !isFolded;
+  const isReady = draft !== null || (thing !== null && caseName !== null);
+  const isOpen = (panel: keyof Folds) => folds[panel] ?? (isReady && !isFolded);
   const fold = (panel: keyof Folds) => (open: boolean) => setFolds({ ...folds, [panel]: open });
   const isOfVolume = draft ? draft.volume !== null : thing !== null && isVolume(thing);
 
@@ -96,7 +97,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
         {draft && <Discard draft={draft} />}
       </div>
       <ol className="panels">
-        <FilesPanel {...{ draft, place, kept, mismatch }} onPicked={takePicked} onThing={takeThing} />
+        <FilesPanel {...{ draft, place, kept, mismatch, seal }} onPicked={takePicked} onThing={takeThing} />
         <CasePanel draft={draft} caseName={caseName} onCase={takeCase} onChange={changeCase} />
         {fault !== null && (
           <li>
@@ -115,13 +116,13 @@ export function Wizard({ draft }: { draft: Draft | null }) {
           onToggle={fold("reading")}
           again={() => (preview.isError ? void preview.refetch() : keep(place, { preview: null, previewFault: null }))}
         >
-          {isOfVolume && (
+          {isOfVolume && isReady && (
             <>
               {draft?.volume && <VolumeFailure volume={draft.volume} seal={seal} />}
               <LoadFiles
                 {...{ draft, thing, kept }}
                 onChange={(changes) => keep(place, { ...changes, ...("loadFile" in changes ? { preview: null } : {}) })}
-                onApply={draft?.volume && (seal.isSent || draft.volume.status !== "open") ? seal.apply : undefined}
+                onApply={isOtherChoice(draft, kept) ? seal.apply : undefined}
                 isApplying={seal.isPending}
               />
               <Paths
@@ -146,10 +147,10 @@ export function Wizard({ draft }: { draft: Draft | null }) {
         <WhatPanel
           options={choice.options}
           isVolume={isOfVolume}
-          isOpen={isOpen("what") && (draft !== null || thing !== null)}
+          isOpen={isOpen("what")}
           canChange={canChange}
           onChange={(options) => choice.change(options)}
-          onToggle={fold("what")}
+          onToggle={isReady ? fold("what") : undefined}
         />
       </ol>
       <Footer {...{ draft, place, kept, choice }} {...explainRefusal(draft, thing, caseName, seal)} />

@@ -18,7 +18,7 @@ import {
 } from "../../upload";
 import { getKept, keep, listKept, moveKept, NEW } from "./kept";
 import type { Draft } from "./queries";
-import { announceImport, announcePreview, createVolume } from "./requests";
+import { announceImport, announcePreview, cancelImport, createVolume } from "./requests";
 
 export const isVolume = (thing: Thing) => thing.kind === "volume" || thing.kind === "zip";
 
@@ -106,8 +106,10 @@ export function continueUpload(draft: Draft, thing: Thing): void {
   else start(place, uploadFolder(thing.files, folderTarget(volume.id)));
 }
 
-/** Stop the bytes of a draft that is given up. What the server has of it is not touched. */
-export function stopUpload(place: string): void {
-  getTransfer(place)?.cancel();
-  forgetTransfer(place);
+/** Give up a draft: its bytes stop, and its imports are cancelled, of which nothing is in the case. */
+export async function giveUp(draft: Draft, key: string): Promise<void> {
+  getTransfer(draft.place)?.cancel();
+  forgetTransfer(draft.place);
+  for (const each of [...draft.images, draft.rows])
+    if (each?.actions.includes("cancel")) await cancelImport(each.id, `${key} ${each.id}`);
 }

@@ -1,7 +1,7 @@
 // Changes of the options of an import, as a query and as they are stored. No React in it.
 import type { Schemas } from "../../api/client";
 import type { Options } from "./kept";
-import type { FieldName } from "./words";
+import { isField, type FieldName } from "./words";
 
 type Column = Schemas["PreviewColumn"];
 export type PreviewQuery = Record<string, string>;
@@ -22,12 +22,17 @@ export function stamp(options: Options, profile: string | null): string {
   return JSON.stringify([profile, sorted]);
 }
 
-/** Map a column by its number: a name may come twice or be blank. An undefined field leaves it to its name again. */
-export function mapColumn(options: Options, column: Column, field: FieldName | undefined): Options {
+/**
+ * Map a column by its number: a name may come twice or be blank. An undefined field leaves it to its name again.
+ *
+ * Where a column is called by the number of this one, the number would mean that column, and the name has to do.
+ */
+export function mapColumn(options: Options, column: Column, field: FieldName | undefined, all: Column[]): Options {
   const columns = { ...options.columns };
   delete columns[column.name];
   delete columns[String(column.number)];
-  if (field !== undefined) columns[String(column.number)] = field;
+  const isTaken = all.some(({ name }) => name === String(column.number));
+  if (field !== undefined) columns[isTaken ? column.name : String(column.number)] = field;
   return tidy({ ...options, columns });
 }
 
@@ -74,7 +79,7 @@ export function toProfile(options: Options, columns: Column[]): Schemas["Options
   const names = new Map<string, number>();
   for (const { name } of columns) names.set(name, (names.get(name) ?? 0) + 1);
   const decided = columns
-    .filter((each) => each.field !== null || each.why === "given")
+    .filter((each) => (each.field !== null ? isField(each.field) : each.why === "given"))
     .map((each) => [
       names.get(each.name) === 1 && each.name.trim() ? each.name : String(each.number),
       (each.field ?? "property") as FieldName,

@@ -1,5 +1,6 @@
 // The requests of the wizard. Each POST has the key that the user's decision made.
 import { api, data, type Schemas } from "../../api/client";
+import { repeat } from "../../api/repeat";
 import type { Options } from "./kept";
 
 type Details = Schemas["ImportDetails"];
@@ -20,7 +21,7 @@ export interface NewFile {
 export async function announceImport(file: NewFile, key: Key): Promise<Schemas["ImportUpload"]> {
   const { caseName, fileName, size, options, profile } = file;
   const body = { case: caseName, createCase: false, fileName, size, inParts: true, hold: true, options, profile };
-  return data(await api.POST("/imports", { params: withKey(key), body })) as Schemas["ImportUpload"];
+  return data(await repeat(() => api.POST("/imports", { params: withKey(key), body }))) as Schemas["ImportUpload"];
 }
 
 /** Create a volume: of files, or with `archive` of one zip. */
@@ -31,7 +32,7 @@ export async function createVolume(
   key: Key,
 ): Promise<Schemas["CreatedVolume"]> {
   const body = { case: caseName, createCase: false, name, archive: archive && { ...archive, inParts: true } };
-  return data(await api.POST("/volumes", { params: withKey(key), body })) as Schemas["CreatedVolume"];
+  return data(await repeat(() => api.POST("/volumes", { params: withKey(key), body }))) as Schemas["CreatedVolume"];
 }
 
 export interface Seal {
@@ -46,46 +47,52 @@ export async function sealVolume(volumeId: number, seal: Seal, key: Key): Promis
   const { volume: _volume, ...options } = seal.options;
   const params = { path: { volumeId }, ...withKey(key) };
   const body = { ...seal, options, hold: true };
-  return data(await api.POST("/volumes/{volumeId}/import", { params, body })) as Schemas["VolumeDetails"];
+  return data(await repeat(() => api.POST("/volumes/{volumeId}/import", { params, body }))) as Schemas["VolumeDetails"];
 }
 
 export async function putOptions(importId: number, options: Options, profile: string | null, version: number) {
   const params = { path: { importId }, ...withVersion(crypto.randomUUID(), version) };
-  const state = data(await api.PUT("/imports/{importId}/options", { params, body: { options, profile } }));
+  const state = data(
+    await repeat(() => api.PUT("/imports/{importId}/options", { params, body: { options, profile } })),
+  );
   return (state as Schemas["ImportState"]).optionsVersion;
 }
 
 export async function checkImport(importId: number, version: number, key: Key): Promise<void> {
   const params = { path: { importId }, ...withVersion(key, version) };
-  await api.POST("/imports/{importId}/check", { params });
+  await repeat(() => api.POST("/imports/{importId}/check", { params }));
 }
 
 /** Import what was checked, with everything that the user has read and accepted. */
 export async function run(rows: Details, volumeId: number | null, accepts: Schemas["RunRequest"], key: Key) {
   const version = withVersion(key, rows.optionsVersion);
   if (volumeId !== null)
-    await api.POST("/volumes/{volumeId}/run", { params: { path: { volumeId }, ...version }, body: accepts });
+    await repeat(() =>
+      api.POST("/volumes/{volumeId}/run", { params: { path: { volumeId }, ...version }, body: accepts }),
+    );
   else
-    await api.POST("/imports/{importId}/run", { params: { path: { importId: rows.id }, ...version }, body: accepts });
+    await repeat(() =>
+      api.POST("/imports/{importId}/run", { params: { path: { importId: rows.id }, ...version }, body: accepts }),
+    );
 }
 
 export async function cancelImport(importId: number, key: Key): Promise<void> {
-  await api.POST("/imports/{importId}/cancel", { params: { path: { importId }, ...withKey(key) } });
+  await repeat(() => api.POST("/imports/{importId}/cancel", { params: { path: { importId }, ...withKey(key) } }));
 }
 
 export async function retryImport(importId: number, key: Key): Promise<void> {
-  await api.POST("/imports/{importId}/retry", { params: { path: { importId }, ...withKey(key) } });
+  await repeat(() => api.POST("/imports/{importId}/retry", { params: { path: { importId }, ...withKey(key) } }));
 }
 
 export async function announcePreview(caseName: string, file: File, key: Key): Promise<Schemas["PreviewUpload"]> {
   const body = { case: caseName, fileName: file.name, size: file.size };
-  return data(await api.POST("/previews", { params: withKey(key), body })) as Schemas["PreviewUpload"];
+  return data(await repeat(() => api.POST("/previews", { params: withKey(key), body }))) as Schemas["PreviewUpload"];
 }
 
 export async function createCase(name: string, key: Key): Promise<void> {
-  await api.POST("/cases", { params: withKey(key), body: { name } });
+  await repeat(() => api.POST("/cases", { params: withKey(key), body: { name } }));
 }
 
 export async function saveProfile(body: Schemas["NewProfile"], key: Key): Promise<Schemas["Profile"]> {
-  return data(await api.POST("/profiles", { params: withKey(key), body })) as Schemas["Profile"];
+  return data(await repeat(() => api.POST("/profiles", { params: withKey(key), body }))) as Schemas["Profile"];
 }

@@ -59,6 +59,11 @@ export const FIELDS: [string, [FieldName, string][]][] = [
   ],
 ];
 
+const KNOWN = new Set(["property", ...FIELDS.flatMap(([, fields]) => fields.map(([field]) => field as string))]);
+
+/** Whether an option can name the field; some are only found by the name of their column, such as family_begin. */
+export const isField = (field: string): field is FieldName => KNOWN.has(field);
+
 const WHY: Record<Schemas["MappingReason"], string> = {
   given: "your choice",
   profile: "the profile says so",
@@ -76,10 +81,10 @@ const LOOKS_LIKE: Record<Schemas["ColumnKind"], string> = {
 };
 
 export const CERTAINTY: Record<Schemas["Certainty"], string> = {
-  given: "your choice",
-  certain: "stated by the file",
-  likely: "suggested by the file",
-  guess: "a guess",
+  given: "Your choice",
+  certain: "Stated by the file",
+  likely: "Suggested by the file",
+  guess: "A guess",
 };
 
 /** Whether a column is probably of use and is kept as a property all the same, without the user's word for it. */
