@@ -31,7 +31,7 @@ export function useDropTarget(onDrop: ((data: DataTransfer) => void) | null): bo
 }
 
 /** Buttons that open the browser's own dialogs, for those who do not drop: files, or a folder with all that is in it. */
-export function FileButtons({ onFiles, isPrimary }: { onFiles: (files: FileList) => void; isPrimary?: boolean }) {
+export function FileButtons({ onFiles, isPrimary }: { onFiles: (files: File[]) => void; isPrimary?: boolean }) {
   return (
     <div className="bar">
       <FileButton onFiles={onFiles} isFolder={false} isPrimary={isPrimary}>
@@ -45,7 +45,7 @@ export function FileButtons({ onFiles, isPrimary }: { onFiles: (files: FileList)
 }
 
 interface FileButtonProps {
-  onFiles: (files: FileList) => void;
+  onFiles: (files: File[]) => void;
   isFolder: boolean;
   isPrimary?: boolean;
   children: ReactNode;
@@ -69,7 +69,8 @@ function FileButton({ onFiles, isFolder, isPrimary, children }: FileButtonProps)
         multiple={!isFolder}
         data-picks={isFolder ? "folder" : "files"}
         onChange={(event) => {
-          if (event.target.files?.length) onFiles(event.target.files);
+          // The list is emptied with the field.
+          if (event.target.files?.length) onFiles([...event.target.files]);
           // The same files can be chosen again, after a reload of the draft or a change on disk.
           event.target.value = "";
         }}

@@ -24,7 +24,7 @@ interface FilesPanelProps {
 /** What was chosen, and how far it has arrived. */
 export function FilesPanel({ draft, place, kept, mismatch, seal, onPicked, onThing }: FilesPanelProps) {
   const [fault, setFault] = useState<unknown>(null);
-  const pick = (files: FileList) => {
+  const pick = (files: File[]) => {
     setFault(null);
     collectInput(files).then(onPicked, setFault);
   };
@@ -86,7 +86,7 @@ function Chosen({ draft, thing }: { draft: Draft | null; thing: Thing | null }) 
   );
 }
 
-function Choose({ onFiles }: { onFiles: (files: FileList) => void }) {
+function Choose({ onFiles }: { onFiles: (files: File[]) => void }) {
   return (
     <div className="drop">
       <p>
@@ -103,7 +103,7 @@ function Choose({ onFiles }: { onFiles: (files: FileList) => void }) {
 
 interface ChooseAgainProps {
   draft: Draft;
-  onFiles: (files: FileList) => void;
+  onFiles: (files: File[]) => void;
 }
 
 /** After a reload the browser has no access to the files any more; what has arrived is not sent again. */

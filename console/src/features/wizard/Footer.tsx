@@ -35,7 +35,7 @@ export function Footer(props: FooterProps) {
   if (choice.fault)
     return (
       <footer className="foot">
-        <Failure error={choice.fault} again={choice.readAgain} />
+        <Failure error={choice.fault} again={choice.again} />
       </footer>
     );
   return (

@@ -7,7 +7,7 @@ import { count, describeThing, join } from "./words";
 interface ThingsProps {
   picked: Picked;
   onThing: (thing: Thing) => void;
-  onFiles: (files: FileList) => void;
+  onFiles: (files: File[]) => void;
 }
 
 const KINDS: Record<Thing["kind"], string> = {

@@ -46,7 +46,7 @@ export class VolumeFiles {
     const slashed = written
       .trim()
       .replaceAll("\\", "/")
-      .replace(/\/{2,}/g, (found, at: number) => (at === 0 && isShare ? found : "/"));
+      .replace(/(?<!:)\/{2,}/g, (found, at: number) => (at === 0 && isShare ? found : "/"));
     const [path, isStripped] = this.strip(slashed.replace(isShare ? /^$/ : LEADING, ""), settings.stripPrefix);
     if (OUTSIDE.test(path) || path.split("/").includes("..")) return { result: "refused" };
     const places = this.list(path, settings.addPrefix, isStripped);

@@ -1,5 +1,5 @@
 // Why something on the page has to wait, and for what. No React in it.
-import type { Thing } from "../../upload";
+import { MAX_SINGLE_FILES, type Thing } from "../../upload";
 import { formatBytes } from "../../ui/values";
 import { isListing, type Draft } from "./queries";
 
@@ -46,6 +46,9 @@ export function findMismatch(draft: Draft, thing: Thing): string | null {
   const size = draft.volume ? null : (draft.rows?.size ?? null);
   if (name !== draft.name)
     return `This draft is of “${draft.name}”, and you chose “${name}”. Choose the same files, or start a new import.`;
+  const isArchive = thing.kind === "zip" || thing.files.length > MAX_SINGLE_FILES;
+  if (draft.volume && isArchive !== (draft.volume.kind === "zip"))
+    return `This draft was begun with a ${draft.volume.kind === "zip" ? "zip" : "folder"}. Choose that, or start a new import.`;
   if (size && size !== thing.bytes)
     return `“${name}” had ${formatBytes(size)} and has ${formatBytes(thing.bytes)} now. Start a new import for a changed file.`;
   return null;

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { ApiError } from "../../api/client";
 import { keep, type Kept, type Options } from "./kept";
 import { Saver, stamp, tidy } from "./options";
 import type { Draft } from "./queries";
@@ -12,8 +13,8 @@ export interface Choice {
   change: (options: Options, profile?: string | null) => void;
   isSaved: boolean;
   fault: unknown;
-  /** Give up what was not stored, and read the draft again. */
-  readAgain: () => void;
+  /** Try again what failed; after a change by another user, with what they chose and without what was not stored. */
+  again: () => void;
 }
 
 /**
@@ -74,7 +75,8 @@ export function useDraftOptions(draft: Draft | null, place: string, kept: Kept):
       setFault(null);
       keep(place, { options: tidy(next), profile: name });
     },
-    readAgain: () => {
+    again: () => {
+      if (!(fault instanceof ApiError && fault.status === 412)) return setFault(null);
       keep(place, { options: null, profile: undefined, saved: null });
       void refresh().then(() => {
         setFault(null);
