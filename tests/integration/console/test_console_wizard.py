@@ -15,7 +15,7 @@ from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
 from tests.support.console.browser import PATIENCE_MS, Window, open_window
 
-HEADER = "Control Number,Title,When it came,Custodian"
+HEADER = "Control Number,Title,Expiry Date,Custodian"
 ROWS = "\n".join([HEADER, *(f"W-{each},Title {each},{each:02}/04/2019,Ada" for each in range(1, 13)), ",No id,,Ada"])
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { useDeferredValue, useId, useMemo, useState, type FormEvent } from "react";
+import { useDeferredValue, useEffect, useId, useMemo, useRef, useState, type FormEvent } from "react";
 import type { Schemas } from "../../api/client";
 import { useMe } from "../../api/me";
 import { Failure } from "../../ui/Failure";
@@ -13,12 +13,14 @@ interface CasePanelProps {
   draft: Draft | null;
   /** The case that is chosen already, while the draft is being announced or its files are missing. */
   caseName: string | null;
+  /** Whether the case is the next thing to choose, so that the focus goes there. */
+  isNext: boolean;
   onCase: (name: string) => void;
   onChange: () => void;
 }
 
 /** The case that the files are for: an existing one by a name like it, or a new one that is created by its button. */
-export function CasePanel({ draft, caseName, onCase, onChange }: CasePanelProps) {
+export function CasePanel({ draft, caseName, isNext, onCase, onChange }: CasePanelProps) {
   const name = draft?.case ?? caseName;
   const known = useSimilarCases(name ?? "");
   const documents = known.data?.exact?.name === name ? known.data?.exact?.documents : undefined;
@@ -39,14 +41,18 @@ export function CasePanel({ draft, caseName, onCase, onChange }: CasePanelProps)
         )
       }
     >
-      <ChooseCase onCase={onCase} />
+      <ChooseCase isNext={isNext} onCase={onCase} />
     </Panel>
   );
 }
 
 const MAX_NAME = 255;
 
-function ChooseCase({ onCase }: { onCase: (name: string) => void }) {
+function ChooseCase({ isNext, onCase }: Pick<CasePanelProps, "isNext" | "onCase">) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isNext) input.current?.focus();
+  }, [isNext]);
   const [entered, setEntered] = useState("");
   const name = useDeferredValue(entered.trim());
   const id = useId();
@@ -68,6 +74,7 @@ function ChooseCase({ onCase }: { onCase: (name: string) => void }) {
     <form className="stack" onSubmit={submit}>
       <label htmlFor={id}>Name of the case</label>
       <input
+        ref={input}
         id={id}
         type="text"
         className="wide"

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
@@ -24,9 +24,16 @@ interface CheckResultProps {
 /** What the check found: errors first, each with its lines, then warnings with the box that says they were read. */
 export function CheckResult({ draft, outcome, options, hasRead, onRead, onOptions }: CheckResultProps) {
   const files = [draft.rows, ...draft.images].filter((each) => each !== null);
+  const answer = useRef<HTMLParagraphElement>(null);
+  // The button that had the focus is gone when the check has ended.
+  useEffect(() => {
+    if (document.activeElement === document.body) answer.current?.focus();
+  }, []);
   return (
     <div className="stack">
-      <p className="answer">{summarize(outcome)} Nothing was written to the case.</p>
+      <p className="answer" ref={answer} tabIndex={-1}>
+        {summarize(outcome)} Nothing was written to the case.
+      </p>
       {describeFiles(draft.rows, draft.images).map((each) => (
         <p key={each}>{each}</p>
       ))}

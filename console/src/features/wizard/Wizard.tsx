@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
+import { ApiError } from "../../api/client";
 import { collectDrop, getTransfer, takeHandedOver, type Picked, type Thing } from "../../upload";
 import { useDropTarget } from "../../ui/DropTarget";
 import { Failure } from "../../ui/Failure";
@@ -10,7 +11,7 @@ import { ColumnsPanel } from "./ColumnsPanel";
 import { Discard } from "./Discard";
 import { awaitsBytes, FilesPanel } from "./FilesPanel";
 import { Footer, isDone } from "./Footer";
-import { forgetKept, keep, NEW, useKept } from "./kept";
+import { forgetKept, keep, NEW, useKept, type Kept } from "./kept";
 import { isOtherChoice, LoadFiles } from "./LoadFiles";
 import { Paths } from "./Paths";
 import { usePreview, type Draft } from "./queries";
@@ -39,7 +40,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
 
   const begin = (chosen: Thing, name: string) => {
     setFault(null);
-    beginDraft(chosen, name, crypto.randomUUID()).then((path) => navigate(path, { replace: true }), setFault);
+    beginDraft(chosen, name).then((path) => navigate(path, { replace: true }), setFault);
   };
   const takeThing = (chosen: Thing | null) => {
     if (chosen === null) return keep(NEW, { thing: null, picked: null, preview: null });
@@ -80,7 +81,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   };
 
   const rowsFile = findRows(thing, kept.loadFile);
-  useEarlyPreview(place, draft?.case ?? caseName, rowsFile, kept.preview !== null);
+  useEarlyPreview(draft?.case ?? caseName, rowsFile, kept);
   const preview = usePreview(draft, kept, choice.options, choice.profile);
   const last = useLast(preview.data ?? null, preview.isPlaceholderData);
   const isFolded = isDone(draft) || kept.wantsCheck !== null;
@@ -98,7 +99,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
       </div>
       <ol className="panels">
         <FilesPanel {...{ draft, place, kept, mismatch, seal }} onPicked={takePicked} onThing={takeThing} />
-        <CasePanel draft={draft} caseName={caseName} onCase={takeCase} onChange={changeCase} />
+        <CasePanel draft={draft} caseName={caseName} isNext={thing !== null} onCase={takeCase} onChange={changeCase} />
         {fault !== null && (
           <li>
             <Failure error={fault} again={thing && caseName ? () => begin(thing, caseName) : undefined} />
@@ -107,14 +108,19 @@ export function Wizard({ draft }: { draft: Draft | null }) {
         <ReadingPanel
           preview={last}
           error={preview.isError ? preview.error : kept.previewFault}
-          isLoading={preview.isFetching || (rowsFile !== null && (draft ?? caseName) !== null && kept.preview === null)}
+          isLoading={preview.isFetching || (rowsFile !== null && isReady && !kept.preview && !kept.previewFault)}
           waiting={explainWaiting(draft, thing, caseName)}
           options={choice.options}
           isOpen={isOpen("reading")}
           canChange={canChange}
           onChange={(options) => choice.change(options)}
           onToggle={fold("reading")}
-          again={() => (preview.isError ? void preview.refetch() : keep(place, { preview: null, previewFault: null }))}
+          again={() => {
+            // The beginning of a file is kept for a day; after that, and after a fault, it is sent again.
+            const isGone = preview.error instanceof ApiError && [404, 409].includes(preview.error.status);
+            if (preview.isError && !isGone) void preview.refetch();
+            else keep(place, { preview: null, previewFault: null });
+          }}
         >
           {isOfVolume && isReady && (
             <>
@@ -159,17 +165,9 @@ export function Wizard({ draft }: { draft: Draft | null }) {
 }
 
 /** Preview the file with the rows from its beginning, once the case is known: users may be limited to cases. */
-function useEarlyPreview(
-  place: string,
-  name: string | null,
-  rows: { path: string; file: File } | null,
-  isThere: boolean,
-) {
-  const begun = useRef<File>(null);
-  const file = rows?.file ?? null;
+function useEarlyPreview(name: string | null, rows: { path: string; file: File } | null, kept: Kept) {
+  const isDue = kept.preview === null && kept.previewFault === null;
   useEffect(() => {
-    if (!rows || name === null || isThere || begun.current === file) return;
-    begun.current = file;
-    void beginPreview(place, name, rows);
-  }, [file, name, isThere]);
+    if (rows && name !== null && isDue) void beginPreview(name, rows);
+  }, [rows?.file, name, isDue]);
 }

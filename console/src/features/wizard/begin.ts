@@ -16,7 +16,8 @@ import {
   type Thing,
   type Transfer,
 } from "../../upload";
-import { getKept, keep, listKept, moveKept, NEW } from "./kept";
+import { getKept, keep, listKept, moveKept, NEW, type Kept } from "./kept";
+import { stamp } from "./options";
 import type { Draft } from "./queries";
 import { announceImport, announcePreview, cancelImport, createVolume } from "./requests";
 
@@ -31,30 +32,50 @@ export function findRows(thing: Thing | null, loadFile: string | null): { path: 
   return path !== null && file ? { path, file } : null;
 }
 
-/** Send the first bytes of the file with the rows, of which previews are made while the rest is on its way. */
-export async function beginPreview(place: string, caseName: string, rows: { path: string; file: File }): Promise<void> {
-  const key = crypto.randomUUID();
+const previewed = new Set<File>();
+
+/**
+ * Send the first bytes of the file with the rows, of which previews are made while the rest is on its way.
+ *
+ * Does nothing while that is under way already. The draft may get its place on the server meanwhile: the preview, or
+ * why there is none, belongs to each draft with this file.
+ */
+export async function beginPreview(caseName: string, rows: { path: string; file: File }): Promise<void> {
+  const { path, file } = rows;
+  if (previewed.has(file)) return;
+  previewed.add(file);
   try {
-    const preview = await announcePreview(caseName, rows.file, key);
-    await sendBeginning(rows.file, preview);
-    keepPreview(rows, preview.id);
+    const preview = await announcePreview(caseName, file, crypto.randomUUID());
+    await sendBeginning(file, preview);
+    keepOf(file, { preview: { id: preview.id, path }, previewFault: null });
   } catch (fault) {
-    keep(place, { previewFault: fault });
+    keepOf(file, { previewFault: fault });
+  } finally {
+    previewed.delete(file);
   }
 }
 
-/** The draft may have got its place on the server meanwhile: the preview belongs to the one with this file. */
-function keepPreview(rows: { path: string; file: File }, id: string): void {
-  for (const [place, kept] of listKept())
-    if (findRows(kept.thing, kept.loadFile)?.file === rows.file)
-      keep(place, { preview: { id, path: rows.path }, previewFault: null });
+function keepOf(file: File, changes: Partial<Kept>): void {
+  for (const [place, kept] of listKept()) if (findRows(kept.thing, kept.loadFile)?.file === file) keep(place, changes);
+}
+
+const keys = new WeakMap<Thing, Map<string, string>>();
+
+/** The key of a draft: the same one if the same is announced again, because the first response was lost. */
+function findKey(thing: Thing, caseName: string): string {
+  const decided = stamp(getKept(NEW).options ?? {}, caseName);
+  const known = keys.get(thing) ?? new Map<string, string>();
+  keys.set(thing, known.set(decided, known.get(decided) ?? crypto.randomUUID()));
+  return known.get(decided)!;
 }
 
 /** Announce what was chosen in a case that exists, and begin to send it. Return the path of the draft. */
-export async function beginDraft(thing: Thing, caseName: string, key: string): Promise<string> {
+export async function beginDraft(thing: Thing, caseName: string): Promise<string> {
+  const key = findKey(thing, caseName);
   const [place, path] = isVolume(thing)
     ? await beginVolume(thing, caseName, key)
     : await beginImport(thing, caseName, key);
+  keys.delete(thing);
   moveKept(NEW, place);
   return path;
 }
