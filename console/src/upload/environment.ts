@@ -12,7 +12,11 @@ export interface Environment {
   /** Call when the connection, or the session, may be back; returns how to stop that. */
   onOnline(call: () => void): () => void;
   onSession(call: () => void): () => void;
+  /** Whether the browser asks before it leaves the page. */
+  guardPage(isGuarded: boolean): void;
 }
+
+const ask = (event: Event) => event.preventDefault();
 
 export const browser: Environment = {
   send,
@@ -28,4 +32,5 @@ export const browser: Environment = {
     return () => removeEventListener("online", call);
   },
   onSession: subscribeToSession,
+  guardPage: (isGuarded) => (isGuarded ? addEventListener : removeEventListener)("beforeunload", ask),
 };

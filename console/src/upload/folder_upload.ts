@@ -1,6 +1,6 @@
 // Sends the files of a folder into a volume: declares some hundred at a time, in the order of their paths, and sends
 // those that the bucket does not have. Small files are declared with their SHA-256, so that S3 accepts no other bytes.
-import { UploadFault } from "./faults";
+import { FileChangedFault, UploadFault } from "./faults";
 import { ObjectUpload } from "./object_upload";
 import type { Context, Task } from "./tasks";
 import type { FileUploads, FolderTarget, NewVolumeFile, PickedFile } from "./types";
@@ -26,16 +26,27 @@ export function declareFolder(files: PickedFile[], target: FolderTarget): Task {
 }
 
 function makeBatchTask([batch, ...later]: Batch[], target: FolderTarget): Task {
+  const { files } = batch!;
   const run = async (context: Context) => {
-    batch!.body ??= await describeFiles(batch!.files);
-    const declared = await target.declare(batch!.body, batch!.key);
+    batch!.body ??= await describeReadable(batch!, target, context);
+    const declared = batch!.body.length ? await target.declare(batch!.body, batch!.key) : { items: [] };
     const rest = batch!.files.slice(declared.items.length);
     const next = rest.length ? [makeBatch(rest), ...later] : later;
     const tasks = declared.items.map((item, at) => makeFileTask(batch!.files[at]!, item, target, context));
     // The next files are declared when these are nearly sent, so that their URLs are new.
     context.add([...tasks, ...(next.length ? [makeBatchTask(next, target)] : [])]);
   };
-  return { path: "", files: 0, bytes: 0, run };
+  return { path: files.length === 1 ? files[0]!.path : "", files: 0, bytes: 0, run };
+}
+
+/** Describe the files; one that cannot be read becomes a task of its own, which keeps no other one from being sent. */
+async function describeReadable(batch: Batch, target: FolderTarget, context: Context): Promise<NewVolumeFile[]> {
+  const described = await describeFiles(batch.files);
+  const lost = batch.files.filter((_, at) => !described[at]);
+  if (lost.length && batch.files.length === 1) throw new FileChangedFault(lost[0]!.path);
+  context.add(lost.map((file) => makeBatchTask([makeBatch([file])], target)));
+  batch.files = batch.files.filter((_, at) => described[at]);
+  return described.filter((each) => each !== null);
 }
 
 function makeFileTask(
@@ -50,19 +61,22 @@ function makeFileTask(
     return { path: file.path, files: 1, bytes: file.size, run: async () => undefined };
   }
   const own = { urls: item.upload, getState: () => target.getState(file.path) };
-  return new ObjectUpload(file.path, fileSource(file.file, file.path), own).begin();
+  return new ObjectUpload(file.path, fileSource(file.file, file.path), own).begin(context.environment);
 }
 
-async function describeFiles(files: PickedFile[]): Promise<NewVolumeFile[]> {
-  const described: NewVolumeFile[] = [];
+async function describeFiles(files: PickedFile[]): Promise<(NewVolumeFile | null)[]> {
+  const described: (NewVolumeFile | null)[] = [];
   for (let at = 0; at < files.length; at += HASHED_AT_ONCE)
     described.push(...(await Promise.all(files.slice(at, at + HASHED_AT_ONCE).map(describeFile))));
   return described;
 }
 
-async function describeFile({ path, size, file }: PickedFile): Promise<NewVolumeFile> {
+/** Return what is declared of a file; null if it cannot be read. */
+async function describeFile({ path, size, file }: PickedFile): Promise<NewVolumeFile | null> {
   if (size >= MIN_BYTES_IN_PARTS) return { path, size, inParts: true };
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
+  const bytes = await file.arrayBuffer().catch(() => null);
+  if (!bytes) return null;
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return { path, size, sha256: [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("") };
 }
 

@@ -4,6 +4,7 @@
 // here; a part that S3 has is not sent again; URLs are renewed before they expire and when they are refused. Not
 // guaranteed: that the bytes stay the same while they are sent; a file that is changed meanwhile is a fault.
 import { Crc64 } from "./crc";
+import type { Environment } from "./environment";
 import { findFault, makeGoneFault, makeSizeFault, UploadFault } from "./faults";
 import { readChunks } from "./pack";
 import type { Context, Task } from "./tasks";
@@ -40,14 +41,14 @@ export class ObjectUpload {
     private readonly target: Target,
   ) {}
 
-  /** Return what is to be done first; it adds the rest. */
-  begin(): Task {
+  /** Return what is to be done first; it adds the rest. The URLs of the target are taken for new. */
+  begin(environment: Environment): Task {
+    if (this.target.urls) this.accept(this.target.urls, environment);
     return { path: this.path, files: 0, bytes: 0, run: (context) => this.plan(context) };
   }
 
   private async plan(context: Context): Promise<void> {
-    if (!this.urls && this.target.urls) this.accept(this.target.urls, context);
-    else if (!this.urls) await this.renew(context);
+    if (!this.urls) await this.renew(context);
     if (this.isStored) return context.add([this.makeRest(context)]);
     if (this.urls?.url) return context.add([this.makeWhole()]);
     const parts = [...this.parts.values()].sort((one, other) => one.number - other.number);
@@ -57,7 +58,7 @@ export class ObjectUpload {
   /** What is left to count of an object that is in the bucket. */
   private makeRest(context: Context): Task {
     context.countThere(this.source.files.length);
-    return { ...this.begin(), files: this.source.files.length, bytes: this.source.size, run: async () => undefined };
+    return { path: this.path, files: this.source.files.length, bytes: this.source.size, run: async () => undefined };
   }
 
   private makeWhole(): Task {
@@ -134,7 +135,7 @@ export class ObjectUpload {
   /** Throw a fault, after which the next attempt has new URLs or knows the state, if that helps. */
   private check(fault: UploadFault | null): void {
     if (!fault) return;
-    if (fault.kind === "expired" || fault.kind === "stale") this.expiresAt = 0;
+    if (fault.kind === "expired" || fault.kind === "stale") this.expiresAt = -Infinity;
     throw fault;
   }
 
@@ -159,12 +160,12 @@ export class ObjectUpload {
       this.there.set(part.number, part);
       this.parts.set(part.number, part);
     }
-    if (state.upload) this.accept(state.upload, context);
+    if (state.upload) this.accept(state.upload, context.environment);
   }
 
-  private accept(urls: UploadUrls, context: Context): void {
+  private accept(urls: UploadUrls, environment: Environment): void {
     this.urls = urls;
-    this.expiresAt = context.environment.now() + urls.expiresInSeconds * 1000 - EARLY_MS;
+    this.expiresAt = environment.now() + urls.expiresInSeconds * 1000 - EARLY_MS;
     for (const part of urls.parts ?? []) this.parts.set(part.number, part);
   }
 

@@ -14,6 +14,7 @@ const FLAGS = 0x0808;
 const DATE = 0x21;
 // A file up to this size is read once, for its CRC and to be sent.
 const READ_AT_ONCE = 4_194_304;
+const JOINED = 262_144;
 
 /** Return one zip of the files, in the order of their paths. */
 export function packFiles(picked: PickedFile[]): Source {
@@ -52,7 +53,7 @@ class Archive implements Source {
     for (let index = this.findEntry(from); index < this.files.length && this.getStart(index) < to; index++)
       await this.addEntry(range, index);
     if (to > this.directoryStart) range.addBytes(this.directoryStart, await this.getDirectory());
-    return new Blob(range.pieces);
+    return range.finish();
   }
 
   private getStart = (index: number) => (index ? this.ends[index - 1]! : 0);
@@ -131,9 +132,11 @@ class Archive implements Source {
   }
 }
 
-/** Collects what of an archive lies in a range of its bytes. */
+/** Collects what of an archive lies in a range of its bytes; small pieces are joined, of which there can be many. */
 class Range {
-  readonly pieces: BlobPart[] = [];
+  private readonly pieces: BlobPart[] = [];
+  private readonly joined = new Uint8Array(JOINED);
+  private used = 0;
 
   constructor(
     private readonly from: number,
@@ -144,12 +147,28 @@ class Range {
   meets = (start: number, end: number) => this.from < end && start < this.to;
 
   addBytes(start: number, bytes: Uint8Array<ArrayBuffer>): void {
-    if (this.meets(start, start + bytes.length))
-      this.pieces.push(bytes.subarray(Math.max(this.from - start, 0), this.to - start));
+    if (!this.meets(start, start + bytes.length)) return;
+    const piece = bytes.subarray(Math.max(this.from - start, 0), this.to - start);
+    if (this.used + piece.length > JOINED) this.join();
+    if (piece.length > JOINED) return void this.pieces.push(piece);
+    this.joined.set(piece, this.used);
+    this.used += piece.length;
   }
 
   addFile(start: number, { file, size }: PickedFile): void {
-    if (this.meets(start, start + size)) this.pieces.push(file.slice(Math.max(this.from - start, 0), this.to - start));
+    if (!this.meets(start, start + size)) return;
+    this.join();
+    this.pieces.push(file.slice(Math.max(this.from - start, 0), this.to - start));
+  }
+
+  finish(): Blob {
+    this.join();
+    return new Blob(this.pieces);
+  }
+
+  private join(): void {
+    if (this.used) this.pieces.push(this.joined.slice(0, this.used));
+    this.used = 0;
   }
 }
 

@@ -65,7 +65,10 @@ function findVolumes(files: PickedFile[]): Set<string> {
 }
 
 function split(files: PickedFile[]): Thing[] {
-  const zips = files.filter((file) => isZip(file.path)).map((file) => makeThing("zip", file.path, [file]));
+  const zips = files
+    .filter((file) => isZip(file.path))
+    .map((file) => makeThing("zip", file.path, [file]))
+    .sort(byName);
   const others = files.filter((file) => !isZip(file.path));
   const loose = others.filter((file) => !file.path.includes("/"));
   const volumes = findVolumes(others);
@@ -74,7 +77,7 @@ function split(files: PickedFile[]): Thing[] {
   const folders = Map.groupBy(others, (file) => getTop(file.path));
   folders.delete("");
   const things = [...folders].map(([top, each]) => makeThing(volumes.has(top) ? "volume" : "other", top, each));
-  return [...things.sort(byName), ...zips.sort(byName), ...loose.map((file) => makeThing("other", file.path, [file]))];
+  return [...things.sort(byName), ...zips, ...loose.map((file) => makeThing("other", file.path, [file]))];
 }
 
 function groupLoose(files: PickedFile[]): Thing[] {

@@ -16,7 +16,7 @@ const kept = new Map<string, Transfer>();
 /** Send a load file, a zip or a folder that is packed. */
 export function uploadSource(source: Source, target: Target, environment: Environment = browser): Transfer {
   const path = source.files.length === 1 ? source.files[0]!.path : "";
-  return begin(source.files, source.size, new ObjectUpload(path, source, target).begin(), environment);
+  return begin(source.files, source.size, new ObjectUpload(path, source, target).begin(environment), environment);
 }
 
 /** Send the files of a folder, one by one: up to 2,000. */
@@ -51,18 +51,15 @@ function begin(
   environment: Environment,
 ): Transfer {
   const queue = new Queue({ files: files.length, bytes, ...summarize(files), tasks: [first] }, environment);
-  guard(queue);
+  guard(queue, environment);
   return queue;
 }
 
-function guard(transfer: Transfer): void {
+/** Ask before the page is left as long as any upload has something left to send. */
+function guard(transfer: Transfer, environment: Environment): void {
   transfer.subscribe(() => {
-    const before = unfinished.size;
     if (UNFINISHED.has(transfer.getSnapshot().status)) unfinished.add(transfer);
     else unfinished.delete(transfer);
-    if (!before && unfinished.size) addEventListener("beforeunload", warn);
-    if (before && !unfinished.size) removeEventListener("beforeunload", warn);
+    environment.guardPage(unfinished.size > 0);
   });
 }
-
-const warn = (event: Event) => event.preventDefault();
