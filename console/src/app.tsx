@@ -11,6 +11,7 @@ const FixPage = lazy(() => import("./features/fix/FixPage"));
 const ImportPage = lazy(() => import("./features/imports/ImportPage"));
 const DocumentsPage = lazy(() => import("./features/documents/DocumentsPage"));
 const ImportsPage = lazy(() => import("./features/imports/ImportsPage"));
+const WizardPage = lazy(() => import("./features/wizard/WizardPage"));
 
 export function App() {
   return (
@@ -55,6 +56,9 @@ function Pages() {
         <Route path="/imports/:importId">
           {({ importId }) => <ImportPage importId={Number(importId)} key={importId} />}
         </Route>
+        <Route path="/import">{() => <WizardPage />}</Route>
+        <Route path="/import/volume/:volumeId">{({ volumeId }) => <WizardPage volumeId={Number(volumeId)} />}</Route>
+        <Route path="/import/:importId">{({ importId }) => <WizardPage importId={Number(importId)} />}</Route>
         <Route>
           <section className="page">
             <h1>This page does not exist</h1>

@@ -1,5 +1,6 @@
 // Everything that moves bytes from a browser to the bucket. Pages import from here alone.
 export { UploadFault } from "./faults";
+export { handOver, takeHandedOver } from "./hand_over";
 export { packFiles } from "./pack";
 export { collectDrop, collectInput } from "./pick";
 export { fileSource } from "./sources";

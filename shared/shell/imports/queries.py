@@ -6,12 +6,15 @@ or chunks; pages follow each other by key, so that an import that exists through
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, replace
 
+from pydantic import ValidationError
 from sqlalchemy import bindparam, text
 
 from core.caller import Caller
 from core.contracts.imports.details import MAX_LISTED_COLUMNS, FileReading, ImportColumn, ImportDetails, LoadModeState
+from core.contracts.imports.options import SingleFileOptions
 from core.contracts.imports.pages import PageReconciliation
 from core.contracts.imports.states import ImportPage, ImportState, ProfileUse
 from core.contracts.queries import ImportQuery
@@ -33,6 +36,8 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volume_files.figures import FoundFiles, read_found_files, read_page_figures
 
 _FILTERS = {"case_id": "AND i.case_id = :case_id", "status": "AND i.status = :status", "ids": "AND i.id IN :ids"}
+# They say who imports a file and what follows, and a request has them elsewhere.
+_NOT_OF_REQUESTS = frozenset({"dry_run", "profile", "user_id"})
 _FIND_UNDO = text(
     "SELECT MIN(other.id) FROM imports AS i JOIN imports AS other ON other.case_id = i.case_id "
     "WHERE i.id = :import_id AND i.status = 'splitting' AND COALESCE(i.wanted, i.phase) = 'import' "
@@ -78,10 +83,11 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
     """
     state, layout, suggested, check, undone, found = _load_import(caller, import_id)
     columns = _build_columns(layout)
-    deficiencies, reconciliation = _load_files_for_sender(import_id)
+    deficiencies, reconciliation, options = _load_record(import_id)
     checked = describe_check(check)
     return ImportDetails(
         **dict(state),
+        options=_read_options(options),
         load_mode=LoadModeState(**asdict(layout.load_mode)) if layout else None,
         columns=columns,
         suggested_profiles=suggested,
@@ -113,11 +119,23 @@ def _load_import(
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _load_files_for_sender(import_id: int) -> tuple[int, PageReconciliation | None]:
-    """Return the generation whose reports list deficiencies, and the reconciliation, of an import that was found."""
+def _load_record(import_id: int) -> tuple[int, PageReconciliation | None, str | None]:
+    """Return the generation whose reports list deficiencies, the reconciliation and the options of a known import."""
     with session() as reading:
         import_record = reading.get_one(Imports, import_id)
-        return import_record.deficiencies_generation, read_reconciliation(reading, import_id)
+        reconciliation = read_reconciliation(reading, import_id)
+        return import_record.deficiencies_generation, reconciliation, import_record.options
+
+
+def _read_options(document: str | None) -> SingleFileOptions | None:
+    """Return the options as a request has them; None for those of an options object that no request can have."""
+    if document is None:
+        return None
+    kept = {name: value for name, value in json.loads(document).items() if name not in _NOT_OF_REQUESTS}
+    try:
+        return SingleFileOptions.model_validate(kept)
+    except ValidationError:
+        return None
 
 
 def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:

@@ -10,6 +10,7 @@ import pytest
 
 import write_import_report
 from core.contracts.imports.checks import RunRequest
+from core.contracts.imports.options import SingleFileOptions
 from core.contracts.queries import PreviewQuery
 from core.errors import FileRefusedError, PreconditionMissingError, StaleVersionError, WrongStateError
 from core.statuses import ImportStatus
@@ -57,6 +58,9 @@ def test_options_are_changed_until_the_preview_is_right_then_it_is_checked_and_r
     with pytest.raises(FileRefusedError):
         preview_import(CALLER, import_id, PreviewQuery())
     assert change(import_id, 1, OTHER).options_version == 2
+    kept = details(import_id).options
+    assert kept is not None
+    assert kept.as_document() == SingleFileOptions.model_validate(OTHER).as_document()
     assert preview_import(CALLER, import_id, PreviewQuery()).columns[1].field == "control_number"
     check(import_id, 2)
     finish(world)

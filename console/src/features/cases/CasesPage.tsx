@@ -1,12 +1,15 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
-import { Link } from "wouter";
+import { Link, useLocation } from "wouter";
 import { api, data, type Schemas } from "../../api/client";
+import { useCanImport } from "../../api/me";
+import { useDropTarget } from "../../ui/DropTarget";
 import { Failure } from "../../ui/Failure";
 import { OpenRows } from "../../ui/OpenRows";
 import { Skeleton } from "../../ui/Skeleton";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count, Time } from "../../ui/values";
+import { collectDrop, handOver } from "../../upload";
 
 const PAGE = 100;
 
@@ -15,8 +18,17 @@ export function CasesPage() {
   const words = useDeferredValue(search.trim());
   const cases = useCases(words);
   const shown = cases.data?.pages.flatMap((page) => page.items) ?? [];
+  const canImport = useCanImport();
+  const [, navigate] = useLocation();
+  const [fault, setFault] = useState<unknown>(null);
+  const take = (data: DataTransfer) =>
+    void collectDrop(data).then((picked) => {
+      handOver(picked);
+      navigate("/import");
+    }, setFault);
+  const isOver = useDropTarget(canImport ? take : null);
   return (
-    <section className="page">
+    <section className={isOver ? "page over" : "page"}>
       <div className="bar">
         <h1>Cases</h1>
         <input
@@ -26,15 +38,27 @@ export function CasesPage() {
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
+        {canImport && (
+          <Link href="/import" className="button primary end">
+            Import files
+          </Link>
+        )}
       </div>
+      {fault !== null && <Failure error={fault} />}
       {cases.isPending && <Skeleton rows={6} />}
       {cases.isError && <Failure error={cases.error} again={() => void cases.refetch()} />}
-      {cases.isSuccess && shown.length === 0 && <NoCases search={words} />}
+      {cases.isSuccess && shown.length === 0 && <NoCases search={words} canImport={canImport ?? false} />}
       {shown.length > 0 && <CasesTable cases={shown} />}
       {cases.hasNextPage && (
         <button type="button" disabled={cases.isFetchingNextPage} onClick={() => void cases.fetchNextPage()}>
           {cases.isFetchingNextPage ? "Loading…" : "Show more cases"}
         </button>
+      )}
+      {canImport && shown.length > 0 && (
+        <p className="quiet">Drop a folder, a zip or a load file anywhere on this page to import it.</p>
+      )}
+      {canImport === false && (
+        <p className="quiet">Your role is viewer: you can read the cases. An editor can import files.</p>
       )}
     </section>
   );
@@ -53,12 +77,21 @@ function useCases(search: string) {
   });
 }
 
-function NoCases({ search }: { search: string }) {
+function NoCases({ search, canImport }: { search: string; canImport: boolean }) {
   if (search) return <p className="quiet">No case has “{search}” in its name.</p>;
   return (
-    <div className="empty">
+    <div className="empty drop-here">
       <h2>There are no cases yet</h2>
-      <p>The first import creates one.</p>
+      {canImport ? (
+        <>
+          <p>Drop a folder, a zip or a load file anywhere on this page. The first import creates a case.</p>
+          <p>
+            To try it, import the small volume that <code>make demo</code> writes.
+          </p>
+        </>
+      ) : (
+        <p>The first import creates one.</p>
+      )}
     </div>
   );
 }

@@ -8,6 +8,7 @@ from core.contracts.common import (
     ResponseModel,
 )
 from core.contracts.imports.checks import CheckResult
+from core.contracts.imports.options import SingleFileOptions
 from core.contracts.imports.pages import PageCounts, PageReconciliation
 from core.contracts.imports.reports import ReportNames
 from core.contracts.imports.states import ImportState, ProfileUse
@@ -101,6 +102,11 @@ class FileFigures(ResponseModel):
 class ImportDetails(ImportState):
     """An import with its columns, report files and, if it was checked, the result of the check."""
 
+    options: SingleFileOptions | None = Field(
+        description="The options as they were given last, with those of the profile but for its columns: what a "
+        "request to change them can begin with. null for a file that was put into the bucket with options that a "
+        "request cannot have, or whose options were not read yet."
+    )
     load_mode: LoadModeState | None = Field(
         description="What the rows do with existing exhibits; null until the file is split."
     )

@@ -1,0 +1,76 @@
+import { useEffect } from "react";
+import { Link, Redirect } from "wouter";
+import { useCanImport } from "../../api/me";
+import { Failure } from "../../ui/Failure";
+import { Skeleton } from "../../ui/Skeleton";
+import { chooseImports, useImages, useImport, useVolume, type Draft } from "./queries";
+import { Wizard } from "./Wizard";
+import "./wizard.css";
+import { isRunning } from "../../ui/Status";
+
+/** The page of a new import, and of the drafts that the server keeps: of a load file, or of a volume. */
+export default function WizardPage({ importId, volumeId }: { importId?: number; volumeId?: number }) {
+  const canImport = useCanImport();
+  if (canImport === undefined) return <Waiting />;
+  if (!canImport) return <ForEditors />;
+  if (importId !== undefined) return <ImportDraft importId={importId} key={importId} />;
+  if (volumeId !== undefined) return <VolumeDraft volumeId={volumeId} key={volumeId} />;
+  return <Wizard draft={null} key="new" />;
+}
+
+function ForEditors() {
+  return (
+    <section className="page">
+      <h1>Import files</h1>
+      <p>
+        Your role is viewer: you can read the cases. To import files, ask your administrator for the role editor.{" "}
+        <Link href="/">Go to the cases</Link>
+      </p>
+    </section>
+  );
+}
+
+function Waiting({ error, again }: { error?: unknown; again?: () => void }) {
+  return (
+    <section className="page">
+      <h1>Import files</h1>
+      {error ? <Failure error={error} again={again} /> : <Skeleton rows={6} />}
+    </section>
+  );
+}
+
+function ImportDraft({ importId }: { importId: number }) {
+  const found = useImport(importId);
+  if (!found.data) return <Waiting error={found.error} again={() => void found.refetch()} />;
+  const rows = found.data;
+  // What has been run is no draft any more, and a load file of a volume is prepared with its volume.
+  if (rows.volumeId !== null) return <Redirect to={`/import/volume/${rows.volumeId}`} replace />;
+  if (rows.phase !== "check") return <Redirect to={`/imports/${importId}`} replace />;
+  const { case: caseName, caseId, fileName: name } = rows;
+  return (
+    <Wizard draft={{ place: `import:${importId}`, case: caseName, caseId, name, rows, images: [], volume: null }} />
+  );
+}
+
+function VolumeDraft({ volumeId }: { volumeId: number }) {
+  const found = useVolume(volumeId);
+  const chosen = found.data ? chooseImports(found.data) : { rows: null, images: [] };
+  const rows = useImport(chosen.rows);
+  const isBusy = rows.data !== undefined && (isRunning(rows.data.status) || rows.data.wanted === "check");
+  const images = useImages(chosen.images, isBusy);
+  const rowsStatus = rows.data?.status;
+  useEffect(() => void images.refetch(), [rowsStatus]);
+  if (!found.data) return <Waiting error={found.error} again={() => void found.refetch()} />;
+  const volume = found.data;
+  if (rows.data && rows.data.phase !== "check") return <Redirect to={`/imports/${rows.data.id}`} replace />;
+  const draft: Draft = {
+    place: `volume:${volumeId}`,
+    case: volume.case,
+    caseId: volume.caseId,
+    name: volume.name,
+    rows: chosen.rows === null ? null : (rows.data ?? null),
+    images: chosen.images.length ? (images.data ?? []) : [],
+    volume,
+  };
+  return <Wizard draft={draft} />;
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { ApiError, type Schemas } from "../src/api/client";
+import { repeat } from "../src/api/repeat";
+
+const problem = (status: number, type = "") =>
+  new ApiError(status, { type: `urn:exhibit-ingest:problem:${type}` } as Partial<Schemas["Problem"]>, null);
+
+test.each([
+  [problem(503, "waking-up")],
+  [problem(429)],
+  [problem(409, "in-progress")],
+  [new TypeError("Failed to fetch")],
+])("what can succeed a moment later is sent again: %s", async (fault) => {
+  const waited: number[] = [];
+  let attempts = 0;
+  const request = async () => {
+    attempts += 1;
+    if (attempts < 3) throw fault;
+    return attempts;
+  };
+  expect(await repeat(request, async (ms) => void waited.push(ms))).toBe(3);
+  expect(waited).toHaveLength(2);
+  expect(waited[1]!).toBeGreaterThanOrEqual(1_000);
+});
+
+test.each([[problem(422)], [problem(409, "wrong-state")], [problem(401)], [new Error("a bug")]])(
+  "what the server has decided is not: %s",
+  async (fault) => {
+    let attempts = 0;
+    const request = async () => {
+      attempts += 1;
+      throw fault;
+    };
+    await expect(repeat(request, async () => undefined)).rejects.toBe(fault);
+    expect(attempts).toBe(1);
+  },
+);
+
+test("the last fault is that of the sixth attempt", async () => {
+  let attempts = 0;
+  const request = async () => {
+    attempts += 1;
+    throw problem(503);
+  };
+  await expect(repeat(request, async () => undefined)).rejects.toMatchObject({ status: 503 });
+  expect(attempts).toBe(6);
+});
