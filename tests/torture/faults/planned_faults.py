@@ -135,7 +135,7 @@ def _at_checks(draw: random.Random, *, has_copy: bool) -> Iterator[PointFault]:
     yield PointFault("ImportChunkFunction", "found", draw.random() < 0.5, draw.randint(1, 6), Action.DIE)
     yield PointFault("CompleteImportFunction", "found", True, draw.randint(1, 2), Action.DIE)
     if has_copy:
-        yield PointFault("ImportChunkFunction", "examine", True, 1, Action.STOP, 5.0, until="ran")
+        yield PointFault("ImportChunkFunction", "examine", True, 1, Action.STOP, 9.0, until="ran")
 
 
 def _at_overlays(draw: random.Random) -> Iterator[PointFault]:
