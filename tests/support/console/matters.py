@@ -11,6 +11,8 @@ from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
 
 TENANT = "local"
+# How long an import may take on a machine that does much else.
+_PATIENCE_S = 600
 # What a producing party's file may hold: markup, a text that runs backwards, a formula, and a very long one.
 HOSTILE_NAMES = ["<img src=x onerror=alert(1)>", "exe.\u202egnp.txt", '=HYPERLINK("http://x","y")', "y" * 4_000]
 
@@ -29,7 +31,7 @@ def load_file(stack: LocalStack, case: str, content: str | bytes, name: str = "r
     headers = {**upload["headers"], "Content-Type": "application/octet-stream"}
     answered = urllib3.request("PUT", upload["url"], body=content, headers=headers)
     assert answered.status == 200, answered.data
-    stack.wait_until_idle()
+    stack.wait_until_idle(_PATIENCE_S)
     return int(created["id"])
 
 
@@ -39,7 +41,7 @@ def load_volume(stack: LocalStack, case: str, spec: VolumeSpec) -> list[int]:
     for path, data in generate_volume(spec).list_files():
         stack.s3.put_object(Bucket=stack.bucket, Key=f"{volume['prefix']}{path}", Body=data)
     request(stack, "POST", f"/volumes/{volume['id']}/import", {})
-    stack.wait_until_idle()
+    stack.wait_until_idle(_PATIENCE_S)
     imports = request(stack, "GET", f"/volumes/{volume['id']}")["imports"]
     return sorted(int(each["id"]) for each in imports)
 
