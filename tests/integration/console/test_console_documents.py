@@ -9,6 +9,8 @@ from local.stack import LocalStack
 from tests.support.console.browser import Window, open_window
 from tests.support.console.matters import HOSTILE_NAMES, build_file, find_case, load_file, quote
 
+pytestmark = pytest.mark.slow
+
 CASE = "Documents of Smith"
 # More than one page of the list.
 COUNT = 130
@@ -102,7 +104,7 @@ def test_the_documents_of_an_import_are_a_link_on_its_page(
         assert rows_of(page) == ["E-0001"]
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_hostile_names_are_shown_as_text(
     browser: Browser, console_stack: LocalStack, hostile: int, scheme: str
 ) -> None:

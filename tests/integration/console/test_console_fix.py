@@ -19,6 +19,8 @@ from tests.support.console.imported_cases import (
 )
 from tests.support.imports.image_load_files import opt
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = '<img src=x onerror="alert(1)">\u202egnp'
 HEADER = "Control Number,Title,Custodian,Document Date\r\n"
 # Lines 3 to 9 are rejected; two have a byte in the custodian that is not UTF-8, one is a second row of A-1.
@@ -125,7 +127,6 @@ def check_case(stack: LocalStack, import_id: int) -> None:
     assert [(each["line"], each["discardedBy"]) for each in left] == [(7, "me")]
 
 
-@pytest.mark.slow
 def test_a_row_that_is_rejected_again_comes_back_with_its_new_reason(
     browser: Browser, console_stack: LocalStack
 ) -> None:
@@ -149,7 +150,6 @@ def test_a_row_that_is_rejected_again_comes_back_with_its_new_reason(
     assert set(list_documents(console_stack, "Again")) == {"A-1", "A-3"}
 
 
-@pytest.mark.slow
 def test_a_line_that_another_window_has_corrected_is_named_beside_its_row(
     browser: Browser, console_stack: LocalStack
 ) -> None:
@@ -187,7 +187,6 @@ def test_changes_that_are_not_loaded_hold_the_page(browser: Browser, console_sta
     assert count_open(console_stack, import_id) == 1
 
 
-@pytest.mark.slow
 def test_a_row_of_a_volume_gets_its_files_and_its_pages(browser: Browser, console_stack: LocalStack) -> None:
     files = {
         "DATA/load.csv": b"Control Number,Title,Native Path\r\nA-1,One,N\\1.txt\r\n,Two,N\\2.txt\r\n",
@@ -219,7 +218,6 @@ def test_a_row_of_a_volume_gets_its_files_and_its_pages(browser: Browser, consol
     assert (count_open(console_stack, rows), count_open(console_stack, images)) == (0, 0)
 
 
-@pytest.mark.slow
 def test_an_overlay_is_loaded_over_the_version_that_was_seen(browser: Browser, console_stack: LocalStack) -> None:
     def title(text: str) -> bytes:
         return f"Control Number,Title\r\nA-1,{text}\r\n".encode()
@@ -239,7 +237,6 @@ def test_an_overlay_is_loaded_over_the_version_that_was_seen(browser: Browser, c
     assert list_documents(console_stack, "Overlay")["A-1"]["title"] == "mine"
 
 
-@pytest.mark.slow
 def test_what_is_read_and_not_corrected(browser: Browser, console_stack: LocalStack) -> None:
     import_id = import_file(console_stack, "Read only", FILE)
     with open_window(browser, console_stack.console_url, color_scheme="dark") as window:
@@ -270,7 +267,6 @@ def become_viewer(page: Page) -> None:
     expect(page.get_by_text("me · viewer")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_many_rows_are_read_page_by_page(browser: Browser, console_stack: LocalStack) -> None:
     import_id = import_file(console_stack, "Many", missing_ids(1_001))
     with open_window(browser, console_stack.console_url) as window:

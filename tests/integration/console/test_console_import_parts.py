@@ -10,6 +10,8 @@ from samples.volume import VolumeSpec
 from tests.support.console.browser import open_window
 from tests.support.console.matters import build_file, load_file, load_volume, request
 
+pytestmark = pytest.mark.slow
+
 ROWS = build_file("C-1,One,Ada,", "C-1,Twice,Ada,", ",No id,Ada,", "C-4,Four,Ada,Hot")
 
 
@@ -58,7 +60,6 @@ def test_rejected_rows_lead_to_the_page_that_corrects_them(browser: Browser, con
         assert window.check_accessibility() == []
 
 
-@pytest.mark.slow
 def test_rows_and_images_of_a_volume_have_one_answer(browser: Browser, console_stack: LocalStack) -> None:
     rows, images = load_volume(console_stack, "Volume", VolumeSpec(families=4))
     with open_window(browser, console_stack.console_url) as window:

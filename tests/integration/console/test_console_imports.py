@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, expect
 from local.stack import LocalStack
 from tests.support.console.browser import open_window
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<b onmouseover=alert(1)>\u202egnp"
 ROWS = f"Control Number,Title,Custodian\nA-1,{HOSTILE},Ada\n,No id,Ada\nA-3,Twice,Ada\nA-3,{HOSTILE},Ada\n"
 
@@ -27,7 +29,7 @@ def imported(console_stack: LocalStack) -> int:
     return int(found[1])
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_an_import_answers_what_is_missing_and_shows_the_rows(
     browser: Browser, console_stack: LocalStack, imported: int, scheme: str
 ) -> None:

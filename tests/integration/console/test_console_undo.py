@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from local.stack import LocalStack
 from tests.support.console.browser import open_window
 from tests.support.console.matters import build_file, find_case, load_file, request
+
+pytestmark = pytest.mark.slow
 
 ROWS = build_file("U-1,One,Ada,Hot", "U-2,Two,Ada,", "U-3,Three,Ben,")
 

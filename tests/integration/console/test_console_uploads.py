@@ -15,6 +15,8 @@ from local.stack.options import REPOSITORY
 from tests.support.console.browser import PATIENCE_MS, open_window
 from tests.support.console.packer import bundle
 
+pytestmark = pytest.mark.slow
+
 # What the log of the browser has for a lost network, a file that arrived although its request was stopped, and a
 # machine that is too busy.
 EXPECTED = ("net::ERR_", "status of 412", "status of 503")

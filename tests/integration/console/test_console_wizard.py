@@ -15,6 +15,8 @@ from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
 from tests.support.console.browser import PATIENCE_MS, Window, open_window
 
+pytestmark = pytest.mark.slow
+
 HEADER = "Control Number,Title,Expiry Date,Custodian"
 ROWS = "\n".join([HEADER, *(f"W-{each},Title {each},{each:02}/04/2019,Ada" for each in range(1, 13)), ",No id,,Ada"])
 HOSTILE = [
@@ -23,7 +25,6 @@ HOSTILE = [
     "=cmd|' /C calc'!A1",
     "x" * 4_000,
 ]
-SCHEMES = ["light", pytest.param("dark", marks=pytest.mark.slow)]
 
 
 @contextmanager
@@ -73,7 +74,7 @@ def field_of(page: Page, number: int) -> Any:
     return page.get_by_label(f"Field of column {number},")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_load_file_goes_through_all_panels(
     browser: Browser, console_stack: LocalStack, tmp_path: Path, scheme: str
 ) -> None:
@@ -160,7 +161,6 @@ def test_a_reload_keeps_the_draft_and_sends_what_is_missing(
         page.wait_for_url(re.compile(r"/imports/\d+$"))
 
 
-@pytest.mark.slow
 def test_hostile_names_are_text_everywhere(browser: Browser, console_stack: LocalStack, tmp_path: Path) -> None:
     file = tmp_path / "hostile.csv"
     quoted = ['"' + name.replace('"', '""') + '"' for name in HOSTILE]
