@@ -38,7 +38,7 @@ def test_an_import_answers_what_is_missing_and_shows_the_rows(
         page.get_by_role("link", name="Smith v. Jones").click()
         page.get_by_role("link", name=f"Import {imported}", exact=True).click()
         expect(page.get_by_text("2 rows of the file are not in the case.")).to_be_visible()
-        page.get_by_text("DUPLICATE_ID").click()
+        page.get_by_text("DUPLICATE_ID", exact=True).click()
         expect(page.get_by_role("cell", name="Keep one of the two rows")).to_be_visible()
         assert window.check_accessibility() == []
         page.go_back()

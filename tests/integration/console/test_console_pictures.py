@@ -10,7 +10,7 @@ import os
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
 from local.stack import LocalStack
 from local.stack.options import REPOSITORY
@@ -25,23 +25,32 @@ MOST_BYTES = 150_000
 SIZE = {"width": 1000, "height": 640}
 
 
+LOAD_FILE = (
+    b"Control Number,Title,Custodian,Expiry Date,Tags\n"
+    b"SVJ-0201,Board minutes,Lovelace,03/04/2019,Hot\nSVJ-0202,Budget,Hopper,05/04/2019,\n"
+)
+
+
 class Picture(NamedTuple):
-    """A picture of a page; braces in `place` name what `matters` has."""
+    """A picture of a page; braces in `place` name what `matters` has. A wizard is given a load file first."""
 
     name: str
     place: str
     text: str
     click: str | None = None
+    has_file: bool = False
 
 
 # Pages of other packages are added here, with the text of docs/console.md that shows them.
 PAGES = [
     Picture("cases", "", CASE),
+    Picture("wizard", "import", "looks like a date, not mapped", has_file=True),
     Picture("imports", "cases/{case}/imports", "demo_production.dat"),
     Picture("import", "imports/{rows}", "10 rows of the file are not in the case."),
     Picture("undo", "imports/{rows}", "documents would be removed", "Undo…"),
     Picture("check", "imports/{check}", "Nothing was written to the case."),
     Picture("volume", "imports/{volume}", "Missing or open:"),
+    Picture("fix", "imports/{rows}/fix", "10 rows of"),
     Picture("documents", "cases/{case}/documents?import={volume}&open={document}", "Other columns"),
 ]
 
@@ -78,6 +87,9 @@ def test_a_picture_is_made(
 def take(window: Window, picture: Picture, matters: dict[str, int]) -> None:
     """Open the page and write its picture."""
     window.go(picture.place.format_map(matters))
+    if picture.has_file:
+        file = FilePayload(name="VOL002.csv", mimeType="text/csv", buffer=LOAD_FILE)
+        window.page.locator("input[data-picks=files]").set_input_files(file)
     if picture.click is not None:
         window.page.get_by_role("button", name=picture.click).click()
     expect(window.page.get_by_text(picture.text).first).to_be_visible()
