@@ -150,7 +150,7 @@ def test_completions_are_measured_in_every_shape() -> None:
 @pytest.mark.slow
 def test_pages_of_documents_are_measured_for_each_filter_and_direction() -> None:
     result = measured(run("benchmarks.api_pages", "--documents", "500", "--pages", "2", "--limit", "5"))
-    assert {each["order"] for each in result["pages"]} == {"asc", "desc", "count"}
+    assert {each["order"] for each in result["pages"]} == {"asc", "desc", "count", ""}
     found = {each["filter"] for each in result["pages"] if each["items"]}
     assert found >= {"whole case", "without tag", "import", "changed by import", "Bates range", "parent", "family"}
 

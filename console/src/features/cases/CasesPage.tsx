@@ -48,7 +48,11 @@ export function CasesPage() {
       {cases.isPending && <Skeleton rows={6} />}
       {cases.isError && <Failure error={cases.error} again={() => void cases.refetch()} />}
       {cases.isSuccess && shown.length === 0 && <NoCases search={words} canImport={canImport ?? false} />}
-      {shown.length > 0 && <CasesTable cases={shown} />}
+      {shown.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label="List of cases">
+          <CasesTable cases={shown} />
+        </div>
+      )}
       {cases.hasNextPage && (
         <button type="button" disabled={cases.isFetchingNextPage} onClick={() => void cases.fetchNextPage()}>
           {cases.isFetchingNextPage ? "Loading…" : "Show more cases"}

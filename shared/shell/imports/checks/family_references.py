@@ -25,11 +25,11 @@ _SCHEMA = """
     CREATE TABLE documents (number TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE named (place INTEGER PRIMARY KEY, kind TEXT, number TEXT, line INTEGER);
     CREATE TABLE missing (number TEXT PRIMARY KEY) WITHOUT ROWID;
-    CREATE TABLE rows (line INTEGER PRIMARY KEY, control_number TEXT, bates_begin TEXT);
+    CREATE TABLE numbered (line INTEGER PRIMARY KEY, control_number TEXT, bates_begin TEXT);
 """
 _ADD_DOCUMENTS = "INSERT OR IGNORE INTO documents VALUES (?)"
 _ADD_NAMED = "INSERT INTO named (kind, number, line) VALUES (?, ?, ?)"
-_KEEP_NUMBER = "UPDATE rows SET bates_begin = ? WHERE line = ? AND bates_begin = x''"
+_KEEP_NUMBER = "UPDATE numbered SET bates_begin = ? WHERE line = ? AND bates_begin = x''"
 _UNKNOWN = (
     "SELECT DISTINCT number FROM named WHERE kind <> 'group' AND number NOT IN (SELECT number FROM documents) "
     "ORDER BY number"
@@ -42,7 +42,7 @@ _LISTED = """
 """
 # Rows whose documents are named, and which name others.
 _STATING = """
-    SELECT line, control_number, bates_begin, kind, number FROM rows JOIN named USING (line)
+    SELECT line, control_number, bates_begin, kind, number FROM numbered JOIN named USING (line)
     WHERE number NOT IN (control_number, bates_begin)
       AND (control_number IN (SELECT number FROM named) OR bates_begin IN (SELECT number FROM named))
     ORDER BY line, place
@@ -61,7 +61,7 @@ class FamilyReferences:
         numbers = ((_encode(number),) for row in rows for number in (row.control_number, row.bates_begin) if number)
         self._database.executemany(_ADD_DOCUMENTS, numbers)
         numbered = ((row.line, _encode(row.control_number), _encode(row.bates_begin)) for row in rows)
-        self._database.executemany("INSERT INTO rows VALUES (?, ?, ?)", numbered)
+        self._database.executemany("INSERT INTO numbered VALUES (?, ?, ?)", numbered)
         claimed = [(_encode(each.key),) for each in references if each.kind == CLAIM]
         self._database.executemany(_ADD_DOCUMENTS, claimed)
         kept = [(_encode(each.key), each.line_no) for each in references if each.kind == KEPT]
