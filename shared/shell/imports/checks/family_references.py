@@ -29,7 +29,6 @@ _SCHEMA = """
 """
 _ADD_DOCUMENTS = "INSERT OR IGNORE INTO documents VALUES (?)"
 _ADD_NAMED = "INSERT INTO named (kind, number, line) VALUES (?, ?, ?)"
-_KEEP_NUMBER = "UPDATE numbered SET bates_begin = ? WHERE line = ? AND bates_begin = x''"
 _UNKNOWN = (
     "SELECT DISTINCT number FROM named WHERE kind <> 'group' AND number NOT IN (SELECT number FROM documents) "
     "ORDER BY number"
@@ -60,12 +59,14 @@ class FamilyReferences:
         """Add the rows of a chunk, and what they name and claim."""
         numbers = ((_encode(number),) for row in rows for number in (row.control_number, row.bates_begin) if number)
         self._database.executemany(_ADD_DOCUMENTS, numbers)
-        numbered = ((row.line, _encode(row.control_number), _encode(row.bates_begin)) for row in rows)
+        kept = {each.line_no: each.key for each in references if each.kind == KEPT}
+        begins = (row.bates_begin or kept.get(row.line, "") for row in rows)
+        numbered = (
+            (row.line, _encode(row.control_number), _encode(each)) for row, each in zip(rows, begins, strict=True)
+        )
         self._database.executemany("INSERT INTO numbered VALUES (?, ?, ?)", numbered)
         claimed = [(_encode(each.key),) for each in references if each.kind == CLAIM]
         self._database.executemany(_ADD_DOCUMENTS, claimed)
-        kept = [(_encode(each.key), each.line_no) for each in references if each.kind == KEPT]
-        self._database.executemany(_KEEP_NUMBER, kept)
         named = ((each.kind, _encode(each.key), each.line_no) for each in references if each.kind not in (CLAIM, KEPT))
         self._database.executemany(_ADD_NAMED, named)
 

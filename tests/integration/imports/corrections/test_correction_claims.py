@@ -25,8 +25,7 @@ from tests.support.imports.corrected_rows import (
 )
 from tests.support.undo.runs import dump_documents, undo
 
-HEADER = "Control Number,Title\r\n"
-ROWS = 6
+HEADER, ROWS = "Control Number,Title\r\n", 6
 
 
 def build_file(rows: int = ROWS) -> bytes:
@@ -293,8 +292,7 @@ def test_a_walk_of_corrections(world: World, seed: int) -> None:
             undo(world, undone)
             owner = {line: by for line, by in owner.items() if by != undone}
         elif action == "retry" and lines:
-            retried = choose.choice(list(lines))
-            if CLIENT.post(f"/imports/{retried}/retry").status == 200:
+            if CLIENT.post(f"/imports/{(retried := choose.choice(list(lines)))}/retry").status == 200:
                 deliver(world)
                 owner |= dict.fromkeys(lines[retried], retried)
         complete_imports()
