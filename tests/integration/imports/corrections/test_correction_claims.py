@@ -292,7 +292,8 @@ def test_a_walk_of_corrections(world: World, seed: int) -> None:
             undo(world, undone)
             owner = {line: by for line, by in owner.items() if by != undone}
         elif action == "retry" and lines:
-            if CLIENT.post(f"/imports/{(retried := choose.choice(list(lines)))}/retry").status == 200:
+            retried = choose.choice(list(lines))
+            if CLIENT.post(f"/imports/{retried}/retry").status == 200:
                 deliver(world)
                 owner |= dict.fromkeys(lines[retried], retried)
         complete_imports()
