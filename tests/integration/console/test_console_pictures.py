@@ -44,7 +44,7 @@ class Picture(NamedTuple):
 # Pages of other packages are added here, with the text of docs/console.md that shows them.
 PAGES = [
     Picture("cases", "", CASE),
-    Picture("wizard", "import", "looks like a date, not mapped", has_file=True),
+    Picture("wizard", "import", "looks like a date, not mapped", f"Use {CASE}", has_file=True),
     Picture("imports", "cases/{case}/imports", "demo_production.dat"),
     Picture("import", "imports/{rows}", "10 rows of the file are not in the case."),
     Picture("undo", "imports/{rows}", "documents would be removed", "Undo…"),

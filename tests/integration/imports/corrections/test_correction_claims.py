@@ -268,8 +268,7 @@ def test_a_walk_of_corrections(world: World, seed: int) -> None:
     """Open rows are those of a model that knows the requests, at every quiet point."""
     choose = random.Random(seed)
     import_id = world.run(build_file(8))
-    owner: dict[int, Any] = {}
-    lines: dict[int, list[int]] = {}
+    owner, lines = dict[int, Any](), dict[int, list[int]]()
     for step in range(14):
         free = [line for line in range(3, 11) if line not in owner]
         action = choose.choice(["correct", "reject", "discard", "cancel", "undo", "retry"])
