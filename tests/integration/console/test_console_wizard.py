@@ -170,7 +170,7 @@ def test_hostile_names_are_text_everywhere(browser: Browser, console_stack: Loca
     with wizard(browser, console_stack) as window:
         page = window.page
         choose(page, file)
-        create_case(page, HOSTILE[0])
+        create_case(page, f"{HOSTILE[0]} in the wizard")
         page.wait_for_url(re.compile(r"/import/\d+$"))
         expect(page.get_by_text("U+202E").first).to_be_visible()
         assert page.locator("img").count() == 0
