@@ -1,7 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { useId, useState, type FormEvent } from "react";
 import { Link, useLocation } from "wouter";
-import { api, data } from "./api/client";
+import { useMe } from "./api/me";
 import { become, signOut, useSession } from "./auth/session";
 import type { Person } from "./auth/local";
 import { Dialog } from "./ui/Dialog";
@@ -27,10 +26,7 @@ export function Header() {
 
 function User({ person }: { person: Person | null }) {
   const [isOpen, setOpen] = useState(false);
-  const me = useQuery({
-    queryKey: ["me", person],
-    queryFn: async ({ signal }) => data(await api.GET("/me", { signal })),
-  });
+  const me = useMe();
   return (
     <div className="user">
       {me.data && (

@@ -5,15 +5,8 @@ import { addUp, describeFiles, labelRun, summarize, type Outcome } from "../src/
 import { chooseImports, nextRead, type Draft } from "../src/features/wizard/queries";
 import { explainRefusal, explainWaiting, findMismatch } from "../src/features/wizard/states";
 import { describeTransfer } from "../src/features/wizard/TransferLine";
-import {
-  count,
-  describeThing,
-  explainColumn,
-  isMarked,
-  join,
-  nameSign,
-  summarizeColumns,
-} from "../src/features/wizard/words";
+import { describeThing, explainColumn, isMarked, join, nameSign, summarizeColumns } from "../src/features/wizard/words";
+import { count } from "../src/ui/values";
 import type { Kept } from "../src/features/wizard/kept";
 import type { Thing, TransferSnapshot } from "../src/upload";
 

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useSession } from "../auth/session";
 import { api, data } from "./client";
 
-/** Who is signed in, with role and limits. The key is that of the header, so that it is read once. */
+/** Who is signed in, with role and limits. */
 export function useMe() {
   const session = useSession();
   const person = session.state === "signed-in" || session.state === "expired" ? session.person : null;

@@ -7,6 +7,11 @@ export function Count({ value }: { value: number | null | undefined }) {
   return <span className="num">{value == null ? "–" : number.format(value)}</span>;
 }
 
+/** Return a number and its noun, such as `1 row` or `2,990 rows`. */
+export function count(value: number, noun: string): string {
+  return `${number.format(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
 /** Return a size in powers of 1,000, as file managers show it. */
 export function formatBytes(size: number): string {
   const power = Math.min(Math.max(Math.floor(Math.log10(Math.max(size, 1)) / 3), 0), UNITS.length - 1);

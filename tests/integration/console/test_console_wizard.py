@@ -128,8 +128,8 @@ def test_a_reload_keeps_the_draft_and_sends_what_is_missing(
     file.write_text(ROWS)
     with wizard(browser, console_stack) as window:
         page = window.page
-        asked: list[str] = []
-        page.on("dialog", lambda dialog: asked.append(dialog.type))
+        shown: list[str] = []
+        page.on("dialog", lambda dialog: shown.append(dialog.type))
 
         def hold(route: Route) -> None:
             if route.request.method == "PUT" and "/imports/" in route.request.url and "Expires" in route.request.url:
@@ -144,7 +144,7 @@ def test_a_reload_keeps_the_draft_and_sends_what_is_missing(
             field_of(page, 3).select_option("date_sent")
         page.reload()
         expect(page.get_by_text("Choose later.csv again to go on.")).to_be_visible()
-        assert asked == ["beforeunload"]
+        assert shown == ["beforeunload"]
         assert window.check_accessibility() == []
         page.unroute("**/*")
         other = tmp_path / "other.csv"

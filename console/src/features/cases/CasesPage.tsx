@@ -6,6 +6,7 @@ import { useCanImport } from "../../api/me";
 import { useDropTarget } from "../../ui/DropTarget";
 import { Failure } from "../../ui/Failure";
 import { OpenRows } from "../../ui/OpenRows";
+import { More } from "../../ui/More";
 import { Skeleton } from "../../ui/Skeleton";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count, Time } from "../../ui/values";
@@ -53,11 +54,7 @@ export function CasesPage() {
           <CasesTable cases={shown} />
         </div>
       )}
-      {cases.hasNextPage && (
-        <button type="button" disabled={cases.isFetchingNextPage} onClick={() => void cases.fetchNextPage()}>
-          {cases.isFetchingNextPage ? "Loading…" : "Show more cases"}
-        </button>
-      )}
+      <More pages={cases} what="cases" />
       {canImport && shown.length > 0 && (
         <p className="quiet">Drop a folder, a zip or a load file anywhere on this page to import it.</p>
       )}

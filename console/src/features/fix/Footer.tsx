@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Dialog } from "../../ui/Dialog";
 import { Failure } from "../../ui/Failure";
-import { count } from "./cells";
+import { count } from "../../ui/values";
 import type { Change, Verdict } from "./draft";
 
 interface Props {

@@ -1,4 +1,4 @@
-import { count } from "./cells";
+import { count } from "../../ui/values";
 import { nameReason } from "./codes";
 import { useCodeCounts } from "./queries";
 import type { Page } from "./usePage";

@@ -1,5 +1,6 @@
 // The cells of one record, and what a user does to them. Nothing here loses text: a cell is removed only while it is
 // empty, and what an edit does not touch keeps its own line ends.
+import { count } from "../../ui/values";
 
 export type Cells = readonly string[];
 
@@ -89,9 +90,4 @@ export function describeFit(found: number, expected: number): string {
   if (found === expected) return `${counts}: the row fits.`;
   if (found > expected) return `${counts}: ${found - expected} too many.`;
   return `${counts}: ${expected - found} missing.`;
-}
-
-/** Return a number with its noun, such as `2 rows`. */
-export function count(number: number, noun: string): string {
-  return `${number.toLocaleString()} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -38,13 +38,6 @@ export function useReading(importId: number) {
   });
 }
 
-export function useMe() {
-  return useQuery({
-    queryKey: ["me", "role"],
-    queryFn: async ({ signal }) => data(await api.GET("/me", { signal })),
-  });
-}
-
 export function useOpenRows(importId: number, code: string | null, after: string | undefined, limit: number) {
   return useQuery({
     queryKey: ["open-rows", importId, code, after, limit],

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { announce } from "../../ui/LiveRegion";
-import { count } from "./cells";
+import { count } from "../../ui/values";
 import { readRefusals, refresh, useCorrections, type Load, type Request } from "./corrections";
 import { dropLines, MAX_ROWS, restore, sortChanges, takeBatch, toBody, type Change, type Draft } from "./draft";
 import type { State } from "./queries";

@@ -5,7 +5,7 @@ import { api, type Schemas } from "../../api/client";
 import { useCanImport } from "../../api/me";
 import { Dialog } from "../../ui/Dialog";
 import { Failure } from "../../ui/Failure";
-import { plural } from "./answer";
+import { count } from "../../ui/values";
 import { UndoDialog } from "./Undo";
 
 type ImportState = Schemas["ImportState"];
@@ -61,7 +61,7 @@ function NextStep({ state }: { state: ImportState }) {
   if (state.openRejections > 0)
     return (
       <Link href={`/imports/${state.id}/fix`} className="button primary">
-        Fix {plural(state.openRejections, "row")}
+        Fix {count(state.openRejections, "row")}
       </Link>
     );
   if (state.status === "awaiting_upload")

@@ -2,6 +2,8 @@ import { useState } from "react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
+import { More } from "../../ui/More";
+import { Rows, showLine } from "../../ui/Rows";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count, Time } from "../../ui/values";
 import { sortFindings, summarizeCheck } from "./check";
@@ -74,39 +76,16 @@ function Lines({ importId, code }: { importId: number; code: string }) {
   if (findings.isError) return <Failure error={findings.error} again={() => void findings.refetch()} />;
   return (
     <>
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col" className="num">
-              Line
-            </th>
-            <th scope="col">Document</th>
-            <th scope="col">Column</th>
-            <th scope="col">What was found</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((each, index) => (
-            <tr key={index}>
-              <td className="num">{each.line === 0 ? "file" : each.line.toLocaleString()}</td>
-              <td>
-                <Untrusted text={each.controlNumber} />
-              </td>
-              <td>
-                <Untrusted text={each.column} />
-              </td>
-              <td>
-                <Untrusted text={each.message} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {findings.hasNextPage && (
-        <button type="button" disabled={findings.isFetchingNextPage} onClick={() => void findings.fetchNextPage()}>
-          Show more lines
-        </button>
-      )}
+      <Rows
+        rows={shown}
+        columns={[
+          ["Line", (row) => showLine(row.line)],
+          ["Document", (row) => row.controlNumber],
+          ["Column", (row) => row.column],
+          ["What was found", (row) => row.message],
+        ]}
+      />
+      <More pages={findings} what="lines" />
     </>
   );
 }
@@ -123,34 +102,15 @@ function Examples({ check }: { check: Check }) {
           </li>
         ))}
       </ul>
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col">Document</th>
-            <th scope="col">Column</th>
-            <th scope="col">Now</th>
-            <th scope="col">After the import</th>
-          </tr>
-        </thead>
-        <tbody>
-          {check.examples.map((each, index) => (
-            <tr key={index}>
-              <td>
-                <Untrusted text={each.controlNumber} />
-              </td>
-              <td>
-                <Untrusted text={each.column} />
-              </td>
-              <td>
-                <Untrusted text={each.old} />
-              </td>
-              <td>
-                <Untrusted text={each.new} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Rows
+        rows={check.examples}
+        columns={[
+          ["Document", (row) => row.controlNumber],
+          ["Column", (row) => row.column],
+          ["Now", (row) => row.old],
+          ["After the import", (row) => row.new],
+        ]}
+      />
     </details>
   );
 }

@@ -2,6 +2,8 @@ import { useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
+import { More } from "../../ui/More";
+import { Rows, showLine } from "../../ui/Rows";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count } from "../../ui/values";
 import { useCodes, useRejections, useWarnings } from "./queries";
@@ -99,31 +101,15 @@ function Rejections({ importId, group }: { importId: number; group: CodeCount })
   if (rejections.isError) return <Failure error={rejections.error} again={() => void rejections.refetch()} />;
   return (
     <>
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col" className="num">
-              Line
-            </th>
-            <th scope="col">Document</th>
-            <th scope="col">Reason</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((row, index) => (
-            <tr key={index}>
-              <td className="num">{row.line.toLocaleString()}</td>
-              <td>
-                <Untrusted text={row.controlNumber} />
-              </td>
-              <td>
-                <Untrusted text={row.message} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <More pages={rejections} />
+      <Rows
+        rows={shown}
+        columns={[
+          ["Line", (row) => showLine(row.line)],
+          ["Document", (row) => row.controlNumber],
+          ["Reason", (row) => row.message],
+        ]}
+      />
+      <More pages={rejections} what="rows" />
     </>
   );
 }
@@ -134,54 +120,17 @@ function Warnings({ importId, group }: { importId: number; group: CodeCount }) {
   if (warnings.isError) return <Failure error={warnings.error} again={() => void warnings.refetch()} />;
   return (
     <>
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col" className="num">
-              Line
-            </th>
-            <th scope="col">Document</th>
-            <th scope="col">In the file</th>
-            <th scope="col">Stored</th>
-            <th scope="col">What and why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((row, index) => (
-            <tr key={index}>
-              <td className="num">{row.line === 0 ? "file" : row.line.toLocaleString()}</td>
-              <td>
-                <Untrusted text={row.controlNumber} />
-              </td>
-              <td>
-                <Untrusted text={row.originalText} />
-              </td>
-              <td>
-                <Untrusted text={row.storedText} />
-              </td>
-              <td>
-                <Untrusted text={row.message} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <More pages={warnings} />
+      <Rows
+        rows={shown}
+        columns={[
+          ["Line", (row) => showLine(row.line)],
+          ["Document", (row) => row.controlNumber],
+          ["In the file", (row) => row.originalText],
+          ["Stored", (row) => row.storedText],
+          ["What and why", (row) => row.message],
+        ]}
+      />
+      <More pages={warnings} what="rows" />
     </>
-  );
-}
-
-function More({
-  pages,
-}: {
-  pages: Pick<ReturnType<typeof useRejections>, "hasNextPage" | "isFetchingNextPage"> & {
-    fetchNextPage: () => unknown;
-  };
-}) {
-  if (!pages.hasNextPage) return null;
-  return (
-    <button type="button" disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-      Show more rows
-    </button>
   );
 }

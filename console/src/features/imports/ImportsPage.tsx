@@ -3,6 +3,7 @@ import type { Schemas } from "../../api/client";
 import { CaseNav } from "../../ui/CaseNav";
 import { Failure } from "../../ui/Failure";
 import { OpenRows } from "../../ui/OpenRows";
+import { More } from "../../ui/More";
 import { Skeleton } from "../../ui/Skeleton";
 import { Status } from "../../ui/Status";
 import { Untrusted } from "../../ui/Untrusted";
@@ -38,11 +39,7 @@ export default function ImportsPage({ caseId }: { caseId: number }) {
       {failed && <Failure error={failed} again={() => void imports.refetch()} />}
       {imports.isSuccess && shown.length === 0 && <p className="quiet">Nothing was imported into this case yet.</p>}
       {shown.length > 0 && <ImportsTable imports={shown} />}
-      {imports.hasNextPage && (
-        <button type="button" disabled={imports.isFetchingNextPage} onClick={() => void imports.fetchNextPage()}>
-          {imports.isFetchingNextPage ? "Loading…" : "Show earlier imports"}
-        </button>
-      )}
+      <More pages={imports} what="imports" />
     </section>
   );
 }

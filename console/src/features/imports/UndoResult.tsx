@@ -2,8 +2,9 @@ import { useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
+import { Rows } from "../../ui/Rows";
 import { Untrusted } from "../../ui/Untrusted";
-import { plural } from "./answer";
+import { count } from "../../ui/values";
 import { describeUndo, REASONS } from "./undo";
 import { useKept } from "./undoQueries";
 
@@ -35,7 +36,7 @@ function Kept({ undo }: { undo: Undo }) {
       <ul className="sentences">
         {undo.reasons.map((each) => (
           <li key={each.code}>
-            {plural(each.documents, "document")}: {REASONS[each.code]} <span className="quiet">({each.code})</span>
+            {count(each.documents, "document")}: {REASONS[each.code]} <span className="quiet">({each.code})</span>
           </li>
         ))}
       </ul>
@@ -51,28 +52,14 @@ function Kept({ undo }: { undo: Undo }) {
 function KeptTable({ items, isAll }: { items: Schemas["KeptItem"][]; isAll: boolean }) {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label="Documents that stay">
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col">Document</th>
-            <th scope="col">What stays</th>
-            <th scope="col">Because of</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((each, index) => (
-            <tr key={index}>
-              <td>
-                <Untrusted text={each.controlNumber} />
-              </td>
-              <td>{each.name === null ? "the document" : <Untrusted text={each.name} />}</td>
-              <td>
-                <Cause item={each} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Rows
+        rows={items}
+        columns={[
+          ["Document", (row) => row.controlNumber],
+          ["What stays", (row) => (row.name === null ? <>the document</> : row.name)],
+          ["Because of", (row) => <Cause item={row} />],
+        ]}
+      />
       {!isAll && <p className="quiet">These are the first 100; the report of the undo has all.</p>}
     </div>
   );
@@ -94,7 +81,7 @@ function Others({ lead, imports }: { lead: string; imports: { importId: number; 
       {imports.map((each, index) => (
         <span key={each.importId}>
           {index > 0 && ", "}
-          <Link href={`/imports/${each.importId}`}>import {each.importId}</Link> ({plural(each.documents, "document")})
+          <Link href={`/imports/${each.importId}`}>import {each.importId}</Link> ({count(each.documents, "document")})
         </span>
       ))}
     </p>

@@ -1,7 +1,8 @@
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 import { Time } from "../../ui/values";
-import { isUndone, plural } from "./answer";
+import { count } from "../../ui/values";
+import { isUndone } from "./answer";
 import { hasEnded } from "./undo";
 import { useUndoOf } from "./undoQueries";
 import { UndoResult } from "./UndoResult";
@@ -41,7 +42,7 @@ function Progress({ undo }: { undo: Schemas["Undo"] }) {
   return (
     <p>
       <progress max={undo.parts} value={done} aria-label="Parts that are undone" />{" "}
-      {`${done.toLocaleString()} of ${plural(undo.parts, "part")} undone`}
+      {`${done.toLocaleString()} of ${count(undo.parts, "part")} undone`}
     </p>
   );
 }

@@ -1,5 +1,6 @@
 import type { Schemas } from "../../api/client";
 import { isRunning } from "../../ui/Status";
+import { count } from "../../ui/values";
 
 type ImportState = Schemas["ImportState"];
 
@@ -30,7 +31,7 @@ export function answer(state: ImportState): string {
 
 function answerRejections(state: ImportState, unit: string): string {
   if (state.corrects !== null)
-    return `${count(state.rejected, "corrected row")} rejected again; they are open in import ${state.corrects}.`;
+    return `${countPast(state.rejected, "corrected row")} rejected again; they are open in import ${state.corrects}.`;
   if (state.openRejections) return `${describe(state.openRejections, unit)} not in the case.`;
   return "Every rejected row was corrected or discarded: nothing is open.";
 }
@@ -39,20 +40,15 @@ function answerCheck(state: ImportState, unit: string): string {
   const done = "The file was checked. Nothing was written to the case.";
   if (state.rejected === 0) return `${done} Every ${unit} would be accepted.`;
   const [noun, ...rest] = unit.split(" ");
-  return `${done} ${plural(state.rejected, noun!)} ${rest.join(" ")} would be rejected.`;
+  return `${done} ${count(state.rejected, noun!)} ${rest.join(" ")} would be rejected.`;
 }
 
 /** Return a count with its unit and verb, such as `2 rows of the file are`. */
 function describe(number: number, unit: string): string {
   const [noun, ...rest] = unit.split(" ");
-  return `${plural(number, noun!)} ${rest.join(" ")} ${number === 1 ? "is" : "are"}`;
+  return `${count(number, noun!)} ${rest.join(" ")} ${number === 1 ? "is" : "are"}`;
 }
 
-function count(number: number, noun: string): string {
-  return `${plural(number, noun)} ${number === 1 ? "was" : "were"}`;
-}
-
-/** Return a number with its noun, such as `2,990 documents`. */
-export function plural(number: number, noun: string): string {
-  return `${number.toLocaleString()} ${noun}${number === 1 ? "" : "s"}`;
+function countPast(number: number, noun: string): string {
+  return `${count(number, noun)} ${number === 1 ? "was" : "were"}`;
 }

@@ -1,6 +1,6 @@
 // What a check found, in words and in the order in which it is read.
 import type { Schemas } from "../../api/client";
-import { plural } from "./answer";
+import { count } from "../../ui/values";
 
 type Check = Schemas["CheckResult"];
 type Found = Schemas["CheckedCode"];
@@ -14,12 +14,12 @@ export function sortFindings(findings: readonly Found[]): Found[] {
 /** What an import of the file would do. */
 export function summarizeCheck(check: Check): string[] {
   const found: [number, string][] = [
-    [check.wouldImport, `${plural(check.wouldImport, "row")} would be imported as new documents.`],
-    [check.wouldUpdate, `${plural(check.wouldUpdate, "row")} would change documents that exist.`],
-    [check.unchanged, `${plural(check.unchanged, "row")} would change nothing: the case has the documents already.`],
-    [check.wouldReject, `${plural(check.wouldReject, "row")} would be rejected.`],
-    [check.newCustodians, `${plural(check.newCustodians, "custodian")} would be created.`],
-    [check.newTags, `${plural(check.newTags, "tag")} would be created.`],
+    [check.wouldImport, `${count(check.wouldImport, "row")} would be imported as new documents.`],
+    [check.wouldUpdate, `${count(check.wouldUpdate, "row")} would change documents that exist.`],
+    [check.unchanged, `${count(check.unchanged, "row")} would change nothing: the case has the documents already.`],
+    [check.wouldReject, `${count(check.wouldReject, "row")} would be rejected.`],
+    [check.newCustodians, `${count(check.newCustodians, "custodian")} would be created.`],
+    [check.newTags, `${count(check.newTags, "tag")} would be created.`],
   ];
   const sentences = found.filter(([number]) => number > 0).map(([, sentence]) => sentence);
   if (check.findings.length === 0) sentences.push("Nothing was found that has to be looked at.");

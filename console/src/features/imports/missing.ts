@@ -1,6 +1,7 @@
 // What a volume lacks: its load files name natives, texts and pages, and this is what is not there.
 import type { Schemas } from "../../api/client";
-import { isUndone, plural } from "./answer";
+import { count } from "../../ui/values";
+import { isUndone } from "./answer";
 
 type Details = Schemas["ImportDetails"];
 
@@ -56,5 +57,5 @@ export function answerVolume(lacks: readonly Lack[]): string {
 /** Return a number with its noun; the noun may have words after it, as in `2 documents without pages`. */
 export function pluralOf({ what, missing }: Lack): string {
   const [, noun = what, rest = ""] = /^(document|file)( .*)$/.exec(what) ?? [];
-  return `${plural(missing, noun)}${rest}`;
+  return `${count(missing, noun)}${rest}`;
 }

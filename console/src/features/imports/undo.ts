@@ -1,6 +1,6 @@
 // What an undo does, in words. Nothing here sends a request.
 import type { Schemas } from "../../api/client";
-import { plural } from "./answer";
+import { count } from "../../ui/values";
 
 type Undo = Schemas["Undo"];
 
@@ -23,13 +23,10 @@ export function describeUndo(undo: Undo): string[] {
   const would = undo.dryRun;
   const verb = (number: number) => (would ? "would be" : number === 1 ? "was" : "were");
   const found: [number, string][] = [
-    [undo.removed, `${plural(undo.removed, "document")} ${verb(undo.removed)} removed.`],
-    [undo.restored, `${plural(undo.restored, "document")} ${would ? "would get" : "got"} earlier values back.`],
-    [
-      undo.linksRestored,
-      `${plural(undo.linksRestored, "custodian or tag link")} ${verb(undo.linksRestored)} restored.`,
-    ],
-    [undo.kept, `${plural(undo.kept, "document")} ${would ? "would stay" : "stayed"}, as a whole or in part.`],
+    [undo.removed, `${count(undo.removed, "document")} ${verb(undo.removed)} removed.`],
+    [undo.restored, `${count(undo.restored, "document")} ${would ? "would get" : "got"} earlier values back.`],
+    [undo.linksRestored, `${count(undo.linksRestored, "custodian or tag link")} ${verb(undo.linksRestored)} restored.`],
+    [undo.kept, `${count(undo.kept, "document")} ${would ? "would stay" : "stayed"}, as a whole or in part.`],
   ];
   const sentences = found.filter(([number]) => number > 0).map(([, sentence]) => sentence);
   return sentences.length ? sentences : [would ? "No document would be changed." : "No document was changed."];
@@ -38,8 +35,8 @@ export function describeUndo(undo: Undo): string[] {
 /** The words of the button that begins the undo: what it does, in numbers. */
 export function labelUndo(undo: Undo): string {
   const parts = [
-    undo.removed > 0 && `remove ${plural(undo.removed, "document")}`,
-    undo.restored > 0 && `restore ${plural(undo.restored, "document")}`,
+    undo.removed > 0 && `remove ${count(undo.removed, "document")}`,
+    undo.restored > 0 && `restore ${count(undo.restored, "document")}`,
   ].filter(Boolean);
   return parts.length ? `Undo: ${parts.join(", ")}` : "Undo the import";
 }

@@ -7,7 +7,7 @@ import { Untrusted } from "../../ui/Untrusted";
 import { Panel } from "./Panel";
 import { useCases, useSimilarCases, type Draft } from "./queries";
 import { createCase } from "./requests";
-import { count } from "./words";
+import { count } from "../../ui/values";
 
 interface CasePanelProps {
   draft: Draft | null;

@@ -8,7 +8,7 @@ import type { Options } from "./kept";
 import { describeFiles, type Outcome, summarize } from "./outcome";
 import { useFindings, type Draft } from "./queries";
 import { cut } from "./Rows";
-import { count } from "./words";
+import { count } from "../../ui/values";
 
 type Details = Schemas["ImportDetails"];
 

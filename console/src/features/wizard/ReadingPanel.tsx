@@ -7,7 +7,8 @@ import { Panel } from "./Panel";
 import type { Options } from "./kept";
 import { DatesAndLists } from "./DatesAndLists";
 import { TextSetting } from "./TextSetting";
-import { CERTAINTY, count, nameSign } from "./words";
+import { count } from "../../ui/values";
+import { CERTAINTY, nameSign } from "./words";
 
 type Preview = Schemas["ImportPreview"];
 type Finding = Schemas["PreviewFinding"];

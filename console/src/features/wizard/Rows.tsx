@@ -1,7 +1,7 @@
 import type { Schemas } from "../../api/client";
 import { Untrusted } from "../../ui/Untrusted";
 import { formatBytes } from "../../ui/values";
-import { count } from "./words";
+import { count } from "../../ui/values";
 
 const SHOWN_COLUMNS = 60;
 const SHOWN_CHARACTERS = 100;

@@ -2,7 +2,8 @@ import { useState } from "react";
 import type { Picked, Thing } from "../../upload";
 import { FileButtons } from "../../ui/DropTarget";
 import { Untrusted } from "../../ui/Untrusted";
-import { count, describeThing, join } from "./words";
+import { count } from "../../ui/values";
+import { describeThing, join } from "./words";
 
 interface ThingsProps {
   picked: Picked;

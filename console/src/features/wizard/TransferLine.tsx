@@ -3,7 +3,7 @@ import type { Thing, Transfer, TransferSnapshot } from "../../upload";
 import { announce } from "../../ui/LiveRegion";
 import { Untrusted } from "../../ui/Untrusted";
 import { formatBytes, formatDuration } from "../../ui/values";
-import { count } from "./words";
+import { count } from "../../ui/values";
 
 export function useTransfer(transfer: Transfer | undefined): TransferSnapshot | null {
   return useSyncExternalStore(

@@ -43,7 +43,7 @@ function ImportDraft({ importId }: { importId: number }) {
   const found = useImport(importId);
   if (!found.data) return <Waiting error={found.error} again={() => void found.refetch()} />;
   const rows = found.data;
-  // What has been run is no draft any more, and a load file of a volume is prepared with its volume.
+  // A draft that has been run is an import, and a load file of a volume is prepared with its volume.
   if (rows.volumeId !== null) return <Redirect to={`/import/volume/${rows.volumeId}`} replace />;
   if (rows.phase !== "check") return <Redirect to={`/imports/${importId}`} replace />;
   const { case: caseName, caseId, fileName: name } = rows;

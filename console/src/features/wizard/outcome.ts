@@ -1,6 +1,7 @@
 // What a check says, as sentences and as the label of the button that follows. No React in it.
 import type { Schemas } from "../../api/client";
-import { count, join } from "./words";
+import { count } from "../../ui/values";
+import { join } from "./words";
 
 type Details = Schemas["ImportDetails"];
 type Check = Schemas["CheckResult"];

@@ -1,7 +1,7 @@
 // The words of the wizard, and the sentences that say numbers. No React in it.
 import type { Schemas } from "../../api/client";
 import type { Thing } from "../../upload";
-import { formatBytes } from "../../ui/values";
+import { count, formatBytes } from "../../ui/values";
 
 export type FieldName = Schemas["FieldName"];
 
@@ -94,11 +94,6 @@ export function isMarked(column: Schemas["PreviewColumn"]): boolean {
 
 export function explainColumn(column: Schemas["PreviewColumn"]): string {
   return isMarked(column) ? `${LOOKS_LIKE[column.looksLike!]}, not mapped` : WHY[column.why];
-}
-
-/** Return a number and its noun, such as `1 row` or `2,990 rows`. */
-export function count(number: number, noun: string): string {
-  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** Return `a`, `a and b` or `a, b and c`. */
