@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,6 +117,19 @@ def test_a_folder_is_sent_checked_and_run(browser: Browser, console_stack: Local
         expect(page.get_by_text("1 of 19 natives is missing.")).to_be_visible()
         expect(page.get_by_text("OPT_DOC_NOT_FOUND")).to_be_visible()
         expect(page.get_by_role("button", name="Import 19 rows")).to_be_disabled()
+        run(page, "Import 19 rows, add 36 pages and leave 1")
+        expect(page.get_by_text("Every row of the file is in the case.").first).to_be_visible()
+
+
+def test_a_zip_is_sent_checked_and_run(browser: Browser, console_stack: LocalStack, tmp_path: Path) -> None:
+    generate_volume(VolumeSpec("VOL001", "ZIP")).write(tmp_path / "sent")
+    archive = Path(shutil.make_archive(str(tmp_path / "VOL001"), "zip", tmp_path / "sent"))
+    with wizard(browser, console_stack) as window:
+        page = window.page
+        choose(page, archive)
+        create_case(page, "Zipped volume")
+        page.wait_for_url(re.compile(r"/import/volume/\d+$"))
+        check(page)
         run(page, "Import 19 rows, add 36 pages and leave 1")
         expect(page.get_by_text("Every row of the file is in the case.").first).to_be_visible()
 
