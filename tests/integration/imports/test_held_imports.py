@@ -156,17 +156,6 @@ def test_every_order_of_a_wish_and_the_event_leads_to_the_last_wish(world: World
             assert (state(pending.id).status == "checked") == (order.index("check") + 1 == order.index("event"))
 
 
-@pytest.mark.parametrize("hold", [True, False])
-def test_a_change_of_options_takes_back_a_wish_for_the_time_when_the_file_arrives(world: World, hold: bool) -> None:
-    pending = announce(hold=hold, case="Awaited", options=OTHER)
-    if hold:
-        run(pending.id, 1)
-    assert change(pending.id, 1, RIGHT).wanted == ("hold" if hold else "import")
-    assert start(put(pending, FILE))
-    finish(world)
-    assert (state(pending.id).status == "uploaded") == hold
-
-
 def test_a_second_file_at_the_place_of_a_held_one_is_held_with_the_present_options(world: World) -> None:
     pending = announce(hold=True, options=WRONG)
     assert start(put(pending, FILE))
