@@ -117,7 +117,8 @@ def parse(mutated: Mutated, splitter: type[Splitter] = Splitter, reader: Reader 
         demand(refused.code in set(FileFailure) and len(str(refused)) > 10, f"refused without a reason: {refused}")
         return Outcome(refused=refused.code)
     grammar = found.layout.grammar
-    places = Places(mutated.data, found.opening.dialect.mark_bytes, found.layout.encoding, grammar.cr_ends)
+    signs = f"{grammar.delimiter}{grammar.qualifier or ''}" if grammar.skips_blank else ""
+    places = Places(mutated.data, found.opening.dialect.mark_bytes, found.layout.encoding, grammar.cr_ends, signs)
     _check_chunks(found, places, reader)
     records = [list(_records(found, chunk, places, reader)) for chunk in found.chunks]
     _check_at_once(found, records, reader)
