@@ -78,8 +78,9 @@ class Places:
         units = re.compile(b"(" + line_end + b")|" + b"." * width, re.DOTALL)
         self._starts = [0, *(match.end() for match in units.finditer(data, mark_bytes) if match[1])]
         marks = b"(?:" + re.escape(mark) + b")*+"
-        # Delimiters, qualifiers, white space, and what old programs write at the end.
-        blank = b"|".join(re.escape(sign.encode(encoding)) for sign in f"{signs} \t\r\x0b\x0c\x1a\0")
+        # Delimiters, qualifiers, white space, and what old programs write at the end; no file has what is not encoded.
+        encoded = (sign.encode(encoding, "ignore") for sign in f"{signs} \t\r\x0b\x0c\x1a\0")
+        blank = b"|".join(map(re.escape, filter(None, encoded)))
         self._blank = re.compile(b"(?:" + marks + b"(?:" + line_end + b"|" + blank + b"))*+" + marks)
 
     def line_of(self, place: int) -> int:
