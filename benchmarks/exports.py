@@ -23,7 +23,7 @@ from core.exports.columns import COLUMNS, ExportFormat, ExportKind
 from shell.db.session import session
 from shell.exports.worker import build_part
 from shell.tables.exhibits import Exhibits
-from shell.tables.productions import Exports
+from shell.tables.productions import ExportParts, Exports
 
 _DESCRIPTION = """\
 Measures what a worker does for an export but for S3: the parts of the file are built from a database on this machine,
@@ -79,7 +79,8 @@ def _measure(kind: ExportKind, export_format: ExportFormat) -> dict[str, Any]:
         at = time.monotonic()
         with session() as reading:
             reading.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
-            part = build_part(reading, export, not parts, after)
+            former = ExportParts(part_no=len(parts), after_key=after)
+            part = build_part(reading, export, former, lambda: False)
         after, is_last, rows, size = part.after_key, part.is_last, rows + part.rows, size + len(part.body)
         parts.append(time.monotonic() - at)
     took = time.monotonic() - began

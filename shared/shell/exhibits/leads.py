@@ -2,8 +2,9 @@
 
 Guaranteed: a lead has every exhibit that its filter selects, and each of them once; no filter is left out because of
 it. No more than MAX_SEARCHED + 1 are read to learn how many it has.
-Not guaranteed: in a case with more than MAX_SEARCHED exhibits, that a Bates range is found which begins more than
-LOOKBACK numbers before `batesFrom`. The index has where ranges begin, and not where they end.
+Not guaranteed: in a case with more than MAX_SEARCHED exhibits, that a Bates range alone finds an exhibit whose own
+range begins more than LOOKBACK numbers before `batesFrom`, unless few begin up to `batesTo`. The index has where ranges
+begin, and not where they end.
 """
 
 from __future__ import annotations
@@ -129,15 +130,18 @@ def lead_by_overlay(import_id: int) -> Lead:
     return Lead(f"were changed by import {import_id}", (ids,), condition=own.limit(1).scalar_subquery().is_not(None))
 
 
-def lead_by_bates_range(case_id: int, first: str | None, last: str | None) -> Lead | None:
-    """Return the lead by a Bates range; None for a prefix that no exhibit can have."""
+def lead_by_bates_range(case_id: int, first: str | None, last: str | None, lookback: int) -> Lead | None:
+    """Return the lead by a Bates range; None for a prefix that no exhibit can have.
+
+    Ranges of the exhibits' own fields are in it that begin in the range, or up to `lookback` numbers before.
+    """
     lower, upper = (parse_bates_number(text) if text is not None else None for text in (first, last))
     known = lower or upper
     if known is None or not is_storable(known.prefix, "exhibits", "bates_begin"):
         return None
     lowest, highest = lower.number if lower else 0, upper.number if upper else HIGHEST
     own = select(Exhibits.id.label("id")).where(Exhibits.case_id == case_id)
-    own = own.where(or_(*_list_windows(known, max(0, lowest - LOOKBACK), highest)))
+    own = own.where(or_(*_list_windows(known, max(0, lowest - lookback), highest)))
     claimed = _select_claimed(case_id, known.prefix, lowest, highest)
     return Lead("have a Bates number of the range", (force_index(own, Exhibits, "ix_exhibits_bates"), claimed))
 

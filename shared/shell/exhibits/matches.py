@@ -19,6 +19,8 @@ from shell.exhibits import search
 from shell.exhibits.filters import build_exhibit_filters
 from shell.exhibits.leads import (
     BROAD,
+    HIGHEST,
+    LOOKBACK,
     NARROW,
     SORTED,
     Lead,
@@ -184,11 +186,21 @@ def _choose_lead(
     if query.control_number is not None or few:
         return few[0] if few and query.control_number is None else None
     if (any(map(_is_broad, without)) or _is_searched(query)) and is_long(reading, case_id):
-        ranges = lead_by_bates_range(case_id, query.bates_from, query.bates_to)
-        known = sorted([*known, *grade_leads(reading, [ranges] if ranges else [])], key=lambda each: each.grade)
+        if not known or _is_broad(known[0]):
+            known = sorted([*known, *_lead_by_range(reading, case_id, query)], key=lambda each: each.grade)
         if not known or _is_broad(known[0]):
             raise FilterTooBroadError(_describe_refusal([*known, *without]))
     return known[0] if known and not _is_broad(known[0]) else None
+
+
+def _lead_by_range(reading: Session, case_id: int, query: ExhibitQuery) -> list[Lead]:
+    """Return the lead by the Bates range, if there is one: it has all ranges that begin before, where they are few."""
+    for lookback in (HIGHEST, LOOKBACK):
+        ranges = lead_by_bates_range(case_id, query.bates_from, query.bates_to, lookback)
+        graded = grade_leads(reading, [ranges] if ranges else [])
+        if graded and graded[0].grade < NARROW:
+            break
+    return graded
 
 
 def _is_searched(query: ExhibitQuery) -> bool:

@@ -3,7 +3,8 @@
 Guaranteed: one worker at a time writes parts of an export; each part commits with the place after it, so that a worker
 that is killed anywhere repeats at most one part, and the file has each document once. A part shows its documents, with
 their links, families and history, as they were at one instant, and two parts those of two instants. An export that is
-cancelled gets no file. Memory does not grow with the case: a part ends with the first document that fills it.
+cancelled gets no file. Neither memory nor the time of an invocation grows with the case: a part ends with the first
+document that fills it, or with the turn, and what is then too small for S3 is carried over to the next part.
 Not guaranteed: that a document whose import commits while the export is requested is in it; that an undo of an import
 leaves its documents out of parts that were written before.
 """
@@ -12,9 +13,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -47,7 +48,7 @@ from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_o
 from shell.work.messages import ExportMessage
 
 # S3 requires 5 MiB of each part but the last, and allows 10,000 parts.
-PART_BYTES = 8_000_000
+PART_BYTES, LEAST_BYTES = 8_000_000, 5 << 20
 # Reports of imports wait in the same queue; after a turn, an export goes to its end.
 TURN_S, MARGIN_S, BUSY_S = 60, 120, 60
 _OPEN = (ExportStatus.REQUESTED, ExportStatus.RUNNING)
@@ -66,10 +67,12 @@ _END = text(
     "UPDATE exports SET status = :status, reason = :reason, finished_at = NOW(6) "
     "WHERE id = :export_id AND status IN ('requested', 'running')"
 )
+_DROP_CARRIED = text("UPDATE export_parts SET carried = NULL WHERE export_id = :export_id AND carried IS NOT NULL")
+IsOver = Callable[[], bool]
 
 
 class ExportPart(NamedTuple):
-    """The bytes of a part, how many documents and rows it has, and where the next one begins."""
+    """The new bytes of a part, how many documents and rows it has, and where the next one begins."""
 
     body: bytes
     documents: int
@@ -84,19 +87,27 @@ def write_export(message: ExportMessage) -> None:
     Does nothing for an export that has ended. Raises ImportBusyError while another worker writes it, and
     StorageUnavailableError.
     """
-    ends_at, is_deadline_near = time.monotonic() + TURN_S, build_deadline_check(MARGIN_S)
+    is_over = _begin_turn()
     try:
-        while not write_next_part(message.export_id):
-            if time.monotonic() >= ends_at or is_deadline_near():
+        while not write_next_part(message.export_id, is_over):
+            if is_over():
                 send_messages(settings().import_reports_queue_url, [message])
                 return
     except InvalidInputError as refused:
         logger.warning("export failed", extra={"export_id": message.export_id, "error": type(refused).__name__})
         _fail(message.export_id, str(refused))
+        # Discards what there is of the file.
+        write_next_part(message.export_id, is_over)
+
+
+def _begin_turn() -> IsOver:
+    """Return a function that tells whether the turn which begins now is over."""
+    ends_at, is_deadline_near = time.monotonic() + TURN_S, build_deadline_check(MARGIN_S)
+    return lambda: time.monotonic() >= ends_at or is_deadline_near()
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def write_next_part(export_id: int) -> bool:
+def write_next_part(export_id: int, is_over: IsOver) -> bool:
     """Write the next part of the file, or complete it if it has all parts; return whether the export has ended.
 
     Raises InvalidInputError if the filters would read too many exhibits by now, or the upload was deleted.
@@ -110,17 +121,18 @@ def write_next_part(export_id: int) -> bool:
             select(ExportParts).where(ExportParts.export_id == export_id).order_by(ExportParts.part_no)
         ).all()
         if export.status not in _OPEN:
-            _discard(export)
+            _discard(transaction, export)
             return True
         if export.upload_id is None:
             return _begin(transaction, export)
         upload = Upload(settings().bucket, build_export_key(export), export.upload_id)
         if not parts[-1].is_last:
-            return _add_part(transaction, export, upload, parts[-1])
+            return _add_part(transaction, export, upload, parts[-1], is_over)
         # First the row, so that no cancellation commits while S3 completes the object.
         has_ended = _end(transaction, export, ExportStatus.COMPLETED)
         if has_ended:
-            complete_upload(upload, [UploadedPart(each.part_no, each.etag, each.checksum) for each in parts[1:]])
+            stored = [UploadedPart(each.part_no, each.etag, each.checksum) for each in parts if each.etag]
+            complete_upload(upload, stored)
         return has_ended
 
 
@@ -137,28 +149,34 @@ def _begin(transaction: Session, export: Exports) -> bool:
     return False
 
 
-def _add_part(transaction: Session, export: Exports, upload: Upload, former: ExportParts) -> bool:
+def _add_part(transaction: Session, export: Exports, upload: Upload, former: ExportParts, is_over: IsOver) -> bool:
     """Write the part after a former one, unless the export is cancelled meanwhile; return False."""
-    part = build_part(transaction, export, former.part_no == 0, former.after_key)
-    stored = upload_part(upload, former.part_no + 1, part.body)
+    part = build_part(transaction, export, former, is_over)
+    body, number = (former.carried or b"") + part.body, former.part_no + 1
+    is_large = part.is_last or len(body) >= LEAST_BYTES
+    stored = upload_part(upload, number, body) if is_large else UploadedPart(number, "", "")
     values = {"export_id": export.id, "documents": part.documents, "rows": part.rows, "size": len(part.body)}
     if count_changed_rows(transaction.execute(_PROGRESS, values)) == 1:
         new = {"after_key": part.after_key, "is_last": int(part.is_last), **stored._asdict()}
-        transaction.add(ExportParts(export_id=export.id, **new))
+        transaction.add(ExportParts(export_id=export.id, carried=None if is_large else body, **new))
+        former.carried = None
     return False
 
 
-def build_part(reading: Session, export: Exports, is_first: bool, after: str | None) -> ExportPart:
-    """Return the part of the file that begins after a document; the first one begins with the header."""
+def build_part(reading: Session, export: Exports, former: ExportParts, is_over: IsOver) -> ExportPart:
+    """Return what follows a part, up to the document that fills the next one or with which the turn is over.
+
+    The first part begins with the header. Each call gets on by a document at least.
+    """
     columns: list[str] = json.loads(export.column_names)
-    write = build_writer(ExportFormat(export.format), columns)
-    pieces = [write_header(ExportFormat(export.format), columns)] if is_first else []
-    size, documents, rows = sum(map(len, pieces)), 0, 0
+    write, after = build_writer(ExportFormat(export.format), columns), former.after_key
+    pieces = [] if former.part_no else [write_header(ExportFormat(export.format), columns)]
+    size, documents, rows = len(former.carried or b"") + sum(map(len, pieces)), 0, 0
     for key, found in _iterate(reading, export, columns, after):
         lines = [write(row) for row in found]
         pieces += lines
         after, documents, rows, size = key.control_number, documents + 1, rows + len(lines), size + sum(map(len, lines))
-        if size >= PART_BYTES:
+        if size >= PART_BYTES or is_over():
             return ExportPart(b"".join(pieces), documents, rows, after, is_last=False)
     return ExportPart(b"".join(pieces), documents, rows, after, is_last=True)
 
@@ -197,10 +215,10 @@ def _fail(export_id: int, reason: str) -> None:
     with session() as transaction:
         export = transaction.get_one(Exports, export_id)
         _end(transaction, export, ExportStatus.FAILED, reason)
-    _discard(export)
 
 
-def _discard(export: Any) -> None:
-    """Delete the parts of an export that did not end well."""
+def _discard(transaction: Session, export: Exports) -> None:
+    """Delete what there is of the file of an export that did not end well."""
     if export.status != ExportStatus.COMPLETED and export.upload_id is not None:
+        transaction.execute(_DROP_CARRIED, {"export_id": export.id})
         abort_upload(Upload(settings().bucket, build_export_key(export), export.upload_id))

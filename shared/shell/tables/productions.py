@@ -6,7 +6,7 @@ Both have the request and the state of each.
 from datetime import datetime
 
 from sqlalchemy import BINARY, BigInteger, Index, Integer, SmallInteger, String
-from sqlalchemy.dialects.mysql import MEDIUMTEXT
+from sqlalchemy.dialects.mysql import MEDIUMBLOB, MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import NOW, Base, Timestamp
@@ -175,7 +175,7 @@ class Exports(Base):
 
 
 class ExportParts(Base):
-    """A part of the file of an export, and where the next one begins; rows are inserted and never updated.
+    """A part of the file of an export, and where the next one begins; rows are inserted, and lose only their bytes.
 
     Part 0 has no bytes and is inserted with the export: its row is the lock of the workers.
     """
@@ -192,8 +192,13 @@ class ExportParts(Base):
         String(255), comment="The control number of its last document; NULL without documents up to it"
     )
     is_last: Mapped[int] = mapped_column(SmallInteger, comment="1 if no document follows, else 0")
-    etag: Mapped[str] = mapped_column(String(255), comment="The ETag of the part; empty for part 0")
-    checksum: Mapped[str] = mapped_column(String(16), comment="CRC-32 of the part in Base64; empty for part 0")
+    etag: Mapped[str] = mapped_column(String(255), comment="The ETag of the part; empty if it is not in the upload")
+    checksum: Mapped[str] = mapped_column(
+        String(16), comment="CRC-32 of the part in Base64; empty if it is not in the upload"
+    )
+    carried: Mapped[bytes | None] = mapped_column(
+        MEDIUMBLOB, comment="Its bytes if they are too few for the upload; NULL once the next part has them"
+    )
     created_at: Mapped[datetime] = mapped_column(
         Timestamp,
         server_default=NOW,

@@ -23,6 +23,7 @@ from shell.observability import emit_counts, logger
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.links import TaggingJobs
+from shell.tables.undos import ImportUndos
 from shell.tagging_jobs.state import lock_turn, parse_request, send_turn
 from shell.tagging_jobs.windows import Place, find_window, tag_window
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -87,10 +88,13 @@ def _advance(transaction: Session, job: TaggingJobs, place: Place | None) -> Non
 
 
 def _list_imports_beside(reading: Session, job: TaggingJobs) -> list[int]:
-    """Return imports of the case that write or are undone now, or have ended since counting began."""
+    """Return imports of the case that write or are undone now, or have ended or were undone since counting began."""
     writes: list[ColumnElement[bool]] = [Imports.status.in_(_WRITING)]
     if job.counting_at is not None:
         writes.append(and_(Imports.finished_at >= job.counting_at, Imports.phase == ImportPhase.IMPORT.value))
+        # The end of an undo is not that of its import.
+        undone = select(ImportUndos.import_id).where(ImportUndos.import_id == Imports.id, ImportUndos.dry_run == 0)
+        writes.append(undone.where(ImportUndos.finished_at >= job.counting_at).exists())
     statement = select(Imports.id).where(Imports.case_id == job.case_id, or_(*writes))
     return list(reading.scalars(statement.order_by(Imports.id).limit(_MAX_IMPORTS)))
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.contracts.exhibit_queries import ExhibitQuery
 from core.errors import FilterTooBroadError
-from shell.exhibits import search
+from shell.exhibits import leads, matches, search
 from shell.exhibits.commands import add_custodians, add_taggings
 from shell.exhibits.listing import list_exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, tagging
@@ -83,6 +83,21 @@ def test_a_bates_range_matches_every_document_that_it_meets(
         cases.exhibit(number, bates_begin=begin, bates_end=end)
     bounds = {"batesFrom": first, "batesTo": last}
     assert "".join(found(**{name: bound for name, bound in bounds.items() if bound})) == expected
+
+
+def test_a_long_range_in_a_large_case(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found where few ranges begin before the end of the filter, and with any other filter that leads."""
+    long = cases.exhibit("A", bates_begin="X1", bates_end="X90")
+    others = [cases.exhibit(f"B{number}", bates_begin=f"X{number}") for number in range(2, 6)]
+    done(add_taggings, CALLER, tagging([long, *others[:1]], "Hot"))
+    monkeypatch.setattr(matches, "LOOKBACK", 10)
+    monkeypatch.setattr(search, "MAX_SEARCHED", 4)
+    monkeypatch.setattr(leads, "FEW", 1)
+    assert found(batesFrom="X80", batesTo="X80") == [], "as documented"
+    assert found(batesFrom="X80", batesTo="X80", tag="Hot") == ["A"]
+    monkeypatch.setattr(leads, "FEW", 4)
+    assert found(batesFrom="X4", batesTo="X4") == ["A", "B4"]
+    assert found(batesFrom="X80", batesTo="X80") == []
 
 
 def test_paths_words_and_imports_narrow_the_list_together(cases: Cases) -> None:

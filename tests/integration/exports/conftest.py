@@ -79,6 +79,7 @@ def exporter(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Exporter
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every document is a part of its own."""
     monkeypatch.setattr(worker, "PART_BYTES", 1)
+    monkeypatch.setattr(worker, "LEAST_BYTES", 1)
     monkeypatch.setattr(moto_s3, "S3_UPLOAD_PART_MIN_SIZE", 0)
 
 

@@ -60,7 +60,7 @@ def test_exports_that_stand_still_are_announced_in_their_tenants(
 def test_progress_counts_and_two_messages_write_one_file(exporter: Exporter, world: World, exports: list[int]) -> None:
     first = exports[0]
     while not exporter.get(first)["documents"]:
-        worker.write_next_part(first)
+        worker.write_next_part(first, lambda: False)
     assert ("tenant", first) not in announced(world)
     stand_still(world, first, 21)
     assert ("tenant", first) in announced(world)

@@ -51,7 +51,7 @@ def kill_at(world: World, step: int, after: bool, export_id: int) -> bool:
     hook = {"after" if after else "before": kill}
     with at_every_step(world, **hook):
         try:
-            while not worker.write_next_part(export_id):
+            while not worker.write_next_part(export_id, lambda: True):
                 pass
         except KilledError:
             pass
@@ -62,9 +62,14 @@ def kill_at(world: World, step: int, after: bool, export_id: int) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("case", "small_parts")
+@pytest.mark.parametrize("is_carried", [False, True], ids=["uploaded", "carried"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_worker_is_killed_at_each_step(exporter: Exporter, world: World, after: bool) -> None:
+def test_a_worker_is_killed_at_each_step(
+    exporter: Exporter, world: World, after: bool, is_carried: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of every second statement and COMMIT, one is the last of its worker; each time the next worker ends the work."""
+    if is_carried:
+        monkeypatch.setattr(worker, "LEAST_BYTES", 10**6)
     steps = range(1, 200)
     for step in steps:
         made = exporter.request("documents", "jsonl", columns=["controlNumber"])

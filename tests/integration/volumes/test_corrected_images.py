@@ -138,8 +138,8 @@ def test_boundary_commands_decide_as_in_the_whole_file(world: World) -> None:
     check_open(world, images, 0)
 
 
-def hold_images(world: World) -> tuple[int, int, Message]:
-    """The imports of a volume, of which that of the images is not completed: the message that has it completed."""
+def begin_images(world: World) -> tuple[int, int, Message]:
+    """The imports of a volume, of which that of the images is split: the message that has its only chunk imported."""
     volume_id = upload(world, FILES)
     run(volume_id)
     (first,) = request_messages()
@@ -150,6 +150,12 @@ def hold_images(world: World) -> tuple[int, int, Message]:
     for request in request_messages():
         assert call(start_import.lambda_handler, request)
     (chunk,) = world.chunk_messages()
+    return rows, images, chunk
+
+
+def hold_images(world: World) -> tuple[int, int, Message]:
+    """The imports of a volume, of which that of the images is not completed: the message that has it completed."""
+    rows, images, chunk = begin_images(world)
     assert call(import_chunk.lambda_handler, chunk)
     (completion,) = completion_messages()
     return rows, images, completion

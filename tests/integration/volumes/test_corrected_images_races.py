@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Barrier
@@ -19,14 +20,24 @@ from shell.imports.corrected_images import splitting, starting
 from shell.imports.corrected_images.splitting import CorrectedImages
 from shell.imports.splitting.registration import register_chunks
 from shell.imports.state.claims import LockedClaims, lock_claims
+from shell.imports.state.progress import CHUNKS
 from shell.imports.state.records import load_current_import
-from tests.integration.volumes.test_corrected_images import check_open, hold_images, import_volume, list_followed
+from tests.integration.volumes.test_corrected_images import (
+    TO_A2,
+    begin_images,
+    check_open,
+    hold_images,
+    import_volume,
+    list_followed,
+)
 from tests.integration.volumes.volume_requests import finish_imports
 from tests.support.application.driver import World, call, completion_messages, request_messages
 from tests.support.database.counted_database import outcome, together
 from tests.support.database.server_status import someone_waits, wait_until
 from tests.support.faults.step_hooks import KilledError, at_every_step
 from tests.support.imports.corrected_rows import (
+    CLIENT,
+    correct,
     deliver,
     get_state,
     list_rows,
@@ -74,6 +85,48 @@ def test_images_and_a_correction_that_end_at_once(
         assert ended.result(60)
     assert len(list_followed(world, of_correction["import_id"])) == int(is_locked)
     assert get_state(images)["status"] == "completed_with_rejections"
+
+
+@pytest.mark.parametrize("is_counted", [False, True])
+def test_images_that_are_cancelled_while_their_chunk_is_written(
+    world: World, is_counted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row of a rejected document is corrected meanwhile.
+
+    A chunk that is not counted is rolled back, and its images come with the retry. One that is has the cancellation
+    wait: that finds the rejected document, whose images follow.
+    """
+    rows, images, chunk = begin_images(world)
+    decided, go_on, complete = Barrier(2), Barrier(2), CHUNKS.complete
+
+    def pause(transaction: Any, unit: Any, *given: Any) -> bool:
+        if unit[0] != images or threading.current_thread() is threading.main_thread():
+            return complete(transaction, unit, *given)
+        was_last = is_counted and complete(transaction, unit, *given)
+        decided.wait(60)
+        go_on.wait(60)
+        return was_last if is_counted else complete(transaction, unit, *given)
+
+    monkeypatch.setattr(CHUNKS, "complete", pause)
+    with ThreadPoolExecutor(2) as threads, connect_alone(world) as looking:
+        written = threads.submit(call, import_chunk.lambda_handler, chunk)
+        decided.wait(60)
+        correction = correct(world, rows, TO_A2)
+        cancelled = threads.submit(CLIENT.post, f"/imports/{images}/cancel")
+        wait_until(lambda: cancelled.done() or someone_waits(looking), "the cancellation or its wait")
+        assert cancelled.done() != is_counted
+        go_on.wait(60)
+        assert cancelled.result(60).status == 200
+        assert written.result(60)
+    assert (get_state(correction)["status"], get_state(images)["status"]) == ("completed", "cancelled")
+    followed = list_followed(world, correction)
+    assert len(followed) == int(is_counted)
+    finish_imports(world)
+    assert CLIENT.post(f"/imports/{images}/retry").status == 200
+    finish_imports(world)
+    assert list_followed(world, correction) == followed
+    assert page_counts(world) == {"A-1": 1, "A-2": 2, "A-4": 1}
+    check_open(world, images, 2)
 
 
 def build_splits(world: World, rows: int) -> list[tuple[Any, CorrectedImages]]:

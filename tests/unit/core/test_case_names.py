@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core import case_names
 from core.case_names import find_similar_names
 
 
@@ -51,3 +52,13 @@ def test_another_name_is_not_similar(name: str, other: str) -> None:
 def test_the_most_similar_come_first_and_no_more_than_requested() -> None:
     names = ["Acme v. Doe two", "ACME V DOE", "Acme v. Dof", *(f"Acme v. Doe {number}" for number in range(9))]
     assert find_similar_names("Acme v. Doe", names, 3) == ["ACME V DOE", "Acme v. Doe 0", "Acme v. Doe 1"]
+
+
+def test_of_many_names_those_with_the_most_characters_in_common_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared, rate = list[str](), case_names._rate
+    monkeypatch.setattr(case_names, "_rate", lambda name, other: compared.append(other) or rate(name, other))
+    monkeypatch.setattr(case_names, "MOST_COMPARED", 10)
+    name = "abcde" * 20
+    others = [f"edcba{'edcba' * 19}{'z' * number}" for number in range(1, 20)]
+    assert find_similar_names(name, [*others, f"{name}f"]) == [f"{name}f"]
+    assert compared == [f"{name}f", *others[:9]]

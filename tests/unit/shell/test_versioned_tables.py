@@ -42,7 +42,7 @@ EXEMPT = {
     "activities": "append-only",
     "tagging_jobs": "a state machine under a lock of its row",
     "exports": "a state machine: every UPDATE names the statuses that it leaves",
-    "export_parts": "append-only, under a lock of part 0",
+    "export_parts": "append-only but for bytes that the next part takes, under a lock of part 0",
     "users": "one value, which the last token decides",
     "exhibit_changes": "append-only",
     "exhibit_tombstones": "append-only",

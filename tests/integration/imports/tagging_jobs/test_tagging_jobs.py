@@ -185,6 +185,23 @@ def test_a_document_that_an_undo_removed_is_left_out_and_a_tagged_one_stays(worl
     assert tagged_with(world, "New") == TEN[:tagged]
 
 
+def test_an_undo_that_begins_and_ends_while_the_job_counts_is_reported(world: World) -> None:
+    """Its import ended before; the document that it restores matches, and its place is passed."""
+    world.run(numbered(1, 7))
+    overlay = world.run(load_file("A-01,two,"), mode="overlay")
+    job_id = request_job({"title": "one"}, add=("New",))
+    (message,) = world.chunk_messages()
+    while get_job(CALLER, job_id).status is not TaggingJobStatus.COUNTING:
+        run.take_step(TaggingMessage.read(message), is_last=False)
+    while not world.query("SELECT id FROM tagging_jobs WHERE line_no > 2"):
+        run.take_step(TaggingMessage.read(message), is_last=False)
+    undo(world, overlay)
+    assert world.import_chunk(message)
+    done = finish_job(world, job_id)
+    assert (done.remaining, done.imports_beside) == (0, [overlay])
+    assert "A-01" not in tagged_with(world, "New")
+
+
 def test_what_a_user_takes_off_while_the_job_runs_stays_off_and_is_reported(world: World) -> None:
     world.run(numbered(1, 7))
     job_id = request_job({}, add=("New",))
