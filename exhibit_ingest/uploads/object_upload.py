@@ -11,7 +11,7 @@ import math
 import threading
 from xml.sax.saxutils import escape
 
-from exhibit_ingest.uploads.digests import PartDigest, has_bytes
+from exhibit_ingest.uploads.digests import PartDigest, PartHash, has_bytes
 from exhibit_ingest.uploads.faults import Answer, UploadFault, find_fault
 from exhibit_ingest.uploads.protocols import Document
 from exhibit_ingest.uploads.targets import Source, Target
@@ -94,18 +94,18 @@ class ObjectUpload:
             context.count_there()
             self._etags[number] = stored["etag"]
             return
-        digest, start = PartDigest(with_crc=self._with_crc), part["firstByte"]
-        blocks = digest.watch(self._source.read(start, start + part["size"]))
+        computed, start = PartHash(with_crc=self._with_crc), part["firstByte"]
+        blocks = computed.watch(self._source.read(start, start + part["size"]))
         answer = context.put(part["url"], blocks, part["size"], {})
         self._require(find_fault(answer, self._path))
-        self._keep(number, _get_etag(answer), digest)
+        self._keep(number, _get_etag(answer), computed.finish())
 
     def _keep(self, number: int, etag: str, digest: PartDigest) -> None:
         with self._lock:
             if digest.is_etag(etag):
                 self._with_crc = False
                 self._unproved.pop(number, None)
-            elif digest.has_crc:
+            elif digest.crc is not None:
                 self._unproved[number] = digest
             else:
                 # The ETags of this bucket are no longer MD5, or were not here.
