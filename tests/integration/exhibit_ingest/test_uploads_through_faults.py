@@ -60,7 +60,7 @@ class Sender:
 
     def __init__(self, api: str, proxy: FaultyProxy, journal: Path) -> None:
         self.proxy = proxy
-        self._given = {"api": api, "proxy": proxy.url, "journal": str(journal), "stall": 2.0}
+        self._given = {"api": api, "proxy": proxy.url, "journal": str(journal), "stall": 20.0}
 
     def start(self, path: Path) -> subprocess.Popen[str]:
         # Under a shell: a process takes the memory that its parent has at its start for its own.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Fault = Literal["", "drop", "half", "answer", "503", "early 503", "stall", "alter"]
-_BLOCK = 65_536
+_BLOCK = 1 << 20
 _SLOW_DOWN = (
     b"HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nConnection: close\r\nContent-Length: 42\r\n\r\n"
     b"<Error><Code>SlowDown</Code></Error>      "

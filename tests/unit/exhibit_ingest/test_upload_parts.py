@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import random
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
+from exhibit_ingest.uploads.connection import Pace
 from exhibit_ingest.uploads.faults import UploadFault
-from exhibit_ingest.uploads.local_files import LocalFile, find_file
+from exhibit_ingest.uploads.limits import RateLimit
+from exhibit_ingest.uploads.local_files import FileSource, LocalFile, find_file
+from exhibit_ingest.uploads.object_upload import ObjectUpload
 from exhibit_ingest.uploads.protocols import Progress
-from tests.support.uploads.fake_stack import FakeStack, Reply, error
+from exhibit_ingest.uploads.storage import Storage
+from exhibit_ingest.uploads.targets import make_import_target
+from exhibit_ingest.uploads.task_queue import Queue
+from exhibit_ingest.uploads.tasks import Plan
+from tests.support.uploads.fake_stack import FakeStack, Reply, Upload, error
 
 DATA = random.Random(1).randbytes(1_050)
 REQUEST = {"case": "Case"}
@@ -239,3 +249,51 @@ def test_a_page_of_a_proxy_is_not_taken_for_success(stack: FakeStack, file: Loca
     stack.before = lambda *_: httpx.Response(200, text="<html>Accept the terms of this network</html>")
     with pytest.raises(UploadFault, match="A web page answered instead of the storage"):
         stack.connect(tmp_path).send_import(file, REQUEST)
+
+
+def test_an_interruption_ends_the_requests_and_keeps_what_was_sent(
+    stack: FakeStack, file: LocalFile, tmp_path: Path
+) -> None:
+    hanging = threading.Event()
+
+    def hang(request: httpx.Request, _: bytes) -> httpx.Response | None:
+        if request.url.params["part"] != "11":
+            return None
+        hanging.wait(60)
+        return lose()
+
+    def interrupt_late(progress: Progress) -> None:
+        if progress.bytes_done >= 1_000:
+            raise KeyboardInterrupt
+
+    stack.before = hang
+    connected = dataclasses.replace(stack.connect(tmp_path), on_progress=interrupt_late)
+    with pytest.raises(KeyboardInterrupt):
+        connected.send_import(file, REQUEST)
+    hanging.set()
+    stack.before = lambda *_: None
+    assert stack.uploads[PLACE].stored is None
+    stack.sent.clear()
+    stack.connect(tmp_path).send_import(file, REQUEST)
+    assert (stack.uploads[PLACE].stored, stack.sent) == (DATA, {"11": 1, "complete": 1})
+
+
+def test_people_see_that_the_network_is_waited_for(stack: FakeStack, file: LocalFile) -> None:
+    stack.uploads[PLACE] = Upload(file.size)
+    is_back = threading.Event()
+    messages = []
+
+    def show(progress: Progress) -> None:
+        if progress.status == "offline":
+            messages.append((progress.message, progress.rate))
+            is_back.set()
+
+    stack.before = lambda *_: None if is_back.is_set() else lose()
+    storage = Storage(httpx.Client(transport=httpx.MockTransport(stack.answer)), RateLimit(None))
+    # A clock on which a thousandth of a second is one.
+    queue = Queue(storage, Pace(delays_s=(0.001,)), lambda: time.monotonic() * 1_000)
+    target = make_import_target(stack, 1, None)
+    queue.run(Plan(1, file.size, ObjectUpload(FileSource(file), target).begin(0)), show)
+    assert stack.uploads[PLACE].stored == DATA
+    assert messages[0][0].startswith("No connection for")
+    assert messages[0][1] is None
