@@ -28,12 +28,11 @@ _SLOW_DOWN = (
 class FaultyProxy:
     """`choose` gets the number of a PUT, from 1, and returns its fault.
 
-    `on_half` gets how many PUTs were begun when the storage has half of one, `on_taken` how many it took.
+    `on_progress` is called when the storage has half of a PUT, and when it took one.
     """
 
     choose: Callable[[int], Fault] = lambda _: ""
-    on_half: Callable[[int], None] = lambda _: None
-    on_taken: Callable[[int], None] = lambda _: None
+    on_progress: Callable[[], None] = lambda: None
     is_down: bool = False
     url: str = ""
     begun: Counter[int] = field(default_factory=Counter)
@@ -99,7 +98,7 @@ class FaultyProxy:
                 raise OSError("dropped")
             storage.sendall(bytes([block[0] ^ 1]) + block[1:] if fault == "alter" and not sent else block)
             if sent < length // 2 <= sent + len(block):
-                self.on_half(self.begun.total())
+                self.on_progress()
             sent += len(block)
 
     def _answer(self, client: socket.socket, storage: socket.socket, method: bytes, number: int, fault: Fault) -> None:
@@ -107,7 +106,7 @@ class FaultyProxy:
         if method == b"PUT" and answer.split(b" ", 2)[1] == b"200":
             with self._lock:
                 self.taken[number] += 1
-                self.on_taken(self.taken.total())
+            self.on_progress()
         if fault == "answer":
             return _reset(client)
         return client.sendall(answer)
