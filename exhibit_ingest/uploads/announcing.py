@@ -32,20 +32,33 @@ class Place:
     def announce(self, record: Record) -> Announced:
         """Return the upload of the record; if it takes nothing any more and never got all, begin another one."""
         if (number := record.entry.number) is not None:
-            if (is_taking := self._read_taking(number)) is not None:
+            if (is_taking := self._read_taking(number, record.entry.created)) is not None:
                 return Announced(number, None, is_taking)
             record.renew()
         record.begin()
-        created = self.api.request("POST", self.route, self.body, record.entry.key)
-        record.name_number(created["id"])
-        return Announced(created["id"], created.get("upload"), True)
+        made = self.api.request("POST", self.route, self.body, record.entry.key)
+        number = made["id"]
+        record.name_number(number, self._read_time(self.api.request("GET", f"{self.route}/{number}")))
+        return Announced(number, made.get("upload"), True)
 
-    def _read_taking(self, number: int) -> bool | None:
+    def _read_time(self, found: Document) -> str:
+        """Return when a volume was created, or an import that awaits its file was announced."""
+        return str(found["createdAt" if self.route == "/volumes" else "startedAt"])
+
+    def _is_own(self, found: Document, created: str) -> bool:
+        """Return whether it is the upload of the record, and not one of another database, as after a reset."""
+        if self.route == "/imports" and found["status"] != "awaiting_upload":
+            return all(found[name] == self.body[name] for name in ("case", "fileName", "size"))
+        return self._read_time(found) == created
+
+    def _read_taking(self, number: int, created: str) -> bool | None:
         """Return whether the upload takes files, False if it has them all; None if it is lost."""
         try:
+            found = self.api.request("GET", f"{self.route}/{number}")
+            if not self._is_own(found, created):
+                return None
             if self.route == "/volumes" and "archive" not in self.body:
-                status = self.api.request("GET", f"/volumes/{number}")["status"]
-                return None if status in _LOST else bool(status == "open")
+                return None if found["status"] in _LOST else bool(found["status"] == "open")
             state = self.api.request("GET", f"{self.route}/{number}/upload")["state"]
             return None if state == "expired" else True
         except Exception as error:

@@ -25,10 +25,14 @@ _KEPT_S = 30 * 86_400
 
 @dataclass(frozen=True)
 class Entry:
-    """An upload that was begun: the key of its announcement, and the number of import or volume once it is known."""
+    """An upload that was begun: the key of its announcement, and the number of import or volume once it is known.
+
+    `created` is when that was created: it tells two databases apart.
+    """
 
     key: str
     number: int | None = None
+    created: str = ""
     name: str = ""
 
 
@@ -71,9 +75,9 @@ class Record:
         if self.entry.number is None:
             self._write()
 
-    def name_number(self, number: int) -> None:
-        """Store the number of the import or volume. Raises OSError."""
-        self.entry = replace(self.entry, number=number)
+    def name_number(self, number: int, created: str) -> None:
+        """Store the number of the import or volume, and when it was created. Raises OSError."""
+        self.entry = replace(self.entry, number=number, created=created)
         self._write()
 
     def renew(self) -> None:

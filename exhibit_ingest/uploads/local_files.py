@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
 
-from exhibit_ingest.uploads.faults import FileChangedFault
+from exhibit_ingest.uploads.faults import FileChangedFault, UploadFault
 
 BLOCK_BYTES = 262_144
 # Of the beginning and of the end of a file, for its fingerprint.
@@ -39,11 +39,16 @@ def extend_path(path: str, *, is_windows: bool = os.name == "nt") -> str:
 
 
 def find_file(file: str | os.PathLike[str]) -> LocalFile:
-    """Return a single file, through a link if that is what the path names. Raises OSError."""
-    place = extend_path(os.fspath(file))
+    """Return a single file, through a link if that is what the path names. Raises OSError, and UploadFault for a name
+    that is not UTF-8.
+    """
+    place, name = extend_path(os.fspath(file)), os.path.basename(file)
+    if name.encode(errors="replace").decode() != name:
+        shown = name.encode(errors="backslashreplace").decode()
+        raise UploadFault("final", "BAD_NAME", f"The name of {shown} is not valid UTF-8.", "Rename the file.")
     with open(place, "rb") as stream:
         found = os.fstat(stream.fileno())
-    return LocalFile(os.path.basename(file), place, found.st_size, found.st_mtime_ns)
+    return LocalFile(name, place, found.st_size, found.st_mtime_ns)
 
 
 @contextmanager

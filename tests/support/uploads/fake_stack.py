@@ -64,6 +64,7 @@ class FakeStack:
     uploads: dict[str, Upload] = field(default_factory=dict)
     keys: dict[str, dict[str, Any]] = field(default_factory=dict)
     volumes: dict[int, str] = field(default_factory=dict)
+    created: str = "2026-11-27"
     hashes: dict[str, str] = field(default_factory=dict)
     before: Reply = lambda *_: None
     alter: Callable[[bytes], bytes] = bytes
@@ -83,7 +84,9 @@ class FakeStack:
             case "POST", ["volumes", number, "files"]:
                 return {"items": [self._declare(number, each) for each in json]}
             case "GET", ["volumes", number]:
-                return {"status": self.volumes[int(number)]}
+                return {"status": self.volumes[int(number)], "createdAt": self.created}
+            case "GET", ["imports", number]:
+                return self._describe_import(number)
             case "GET", [*place, "upload"]:
                 inner = parse_qs(urlsplit(path).query).get("path", [""])[0]
                 return self.describe("/" + "/".join(place) + (f"/{inner}" if inner else ""))
@@ -95,6 +98,13 @@ class FakeStack:
             number = len(self.keys) + 1
             self.keys[key] = {"id": number, **make(number)}
         return self.keys[key]
+
+    def _describe_import(self, number: str) -> dict[str, Any]:
+        upload = self.uploads.get(f"/imports/{number}")
+        if upload is None:
+            raise RefusedError(404, "not-found")
+        status = "awaiting_upload" if upload.stored is None else "completed"
+        return {"status": status, "startedAt": self.created, "case": "Case", "fileName": "a.dat", "size": upload.size}
 
     def _create_volume(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         self.volumes[number] = "open"

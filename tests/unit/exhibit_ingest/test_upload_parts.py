@@ -196,6 +196,14 @@ def test_parts_with_other_bytes_are_sent_again(stack: FakeStack, file: LocalFile
     assert stack.sent[str(first)] == 1
 
 
+def test_a_number_of_another_database_is_not_taken_for_the_upload(
+    stack: FakeStack, file: LocalFile, tmp_path: Path
+) -> None:
+    interrupt(stack, file, tmp_path, 5)
+    stack.created = "2026-11-28"
+    assert stack.connect(tmp_path).send_import(file, REQUEST).number == 2
+
+
 @pytest.mark.parametrize("is_gone", [True, False])
 def test_an_upload_that_the_stack_has_lost_is_begun_again(
     stack: FakeStack, file: LocalFile, tmp_path: Path, is_gone: bool
