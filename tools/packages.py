@@ -110,6 +110,7 @@ exhibit_ingest: local.errors core.imports.profile_options core.explanations
 exhibit_ingest.catalog: exhibit_ingest local.errors core core.contracts core.imports.report_files
   shell.exhibits shell.imports shell.db shell.settings
 exhibit_ingest.undo: exhibit_ingest local.errors local.private_files
+exhibit_ingest.uploads:
 exhibit_ingest.volumes: exhibit_ingest core.errors core.volumes local.errors local.private_files
 exhibit_ingest.preview: exhibit_ingest exhibit_ingest.volumes local.errors core core.imports.preview
   core.imports.findings core.load_file core.volumes core.image_load_file

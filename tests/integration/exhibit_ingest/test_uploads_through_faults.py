@@ -1,0 +1,139 @@
+"""A file and a folder reach the S3 of one machine through a proxy that drops, refuses, stalls and alters requests, sent
+by a process that is killed five times: equal bytes, few parts sent twice, little memory.
+
+UPLOAD_BYTES sets the size of the file, such as 3000000000; the memory of the process does not grow with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from exhibit_ingest.uploads.task_queue import AT_ONCE
+from shell.aws import clients
+from shell.settings import settings
+from tests.support.api.client import Client
+from tests.support.application.driver import World
+from tests.support.aws.uploads_on_disk import uploads_on_disk
+from tests.support.uploads.api_server import serve_api
+from tests.support.uploads.faulty_proxy import Fault, FaultyProxy, faulty_proxy
+
+ROOT = Path(__file__).parents[3]
+ADA = Client("acme", "ada")
+SIZE = int(os.environ.get("UPLOAD_BYTES", 60_000_000))
+MOST_MEMORY, KILLS, BLOCK = 100_000_000, 5, 1 << 20
+# Each of them once in a run of so many requests, by chance.
+FAULTS: tuple[Fault, ...] = ("drop", "half", "answer", "503", "early 503", "stall", "alter")
+pytestmark = pytest.mark.slow
+
+
+def write(file: Path, size: int) -> str:
+    """Write bytes that do not repeat; returns their SHA-256."""
+    made, digest = random.Random(17), hashlib.sha256()
+    with file.open("wb") as stream:
+        for at in range(0, size, BLOCK):
+            block = made.randbytes(min(BLOCK, size - at))
+            digest.update(block)
+            stream.write(block)
+    return digest.hexdigest()
+
+
+def read_object(key: str, size: int) -> Iterator[bytes]:
+    for at in range(0, size, 64 << 20):
+        read = clients.s3().get_object(Bucket=settings().bucket, Key=key, Range=f"bytes={at}-{at + (64 << 20) - 1}")
+        yield read["Body"].read()
+
+
+class Sender:
+    """Starts processes that send to the API of this process through the proxy."""
+
+    def __init__(self, api: str, proxy: FaultyProxy, journal: Path) -> None:
+        self.proxy = proxy
+        self._given = {"api": api, "proxy": proxy.url, "journal": str(journal), "stall": 20.0}
+
+    def start(self, path: Path) -> subprocess.Popen[str]:
+        # Under a shell: a process takes the memory that its parent has at its start for its own.
+        program = ["sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-m", "tests.support.uploads.sending_process"]
+        given = json.dumps({**self._given, "path": str(path)})
+        pipe = subprocess.PIPE
+        return subprocess.Popen([*program, given], cwd=ROOT, stdout=pipe, stderr=pipe, text=True, process_group=0)
+
+    def finish(self, path: Path) -> dict[str, Any]:
+        process = self.start(path)
+        out, err = process.communicate()
+        assert process.returncode == 0, err
+        found: dict[str, Any] = json.loads(out)
+        return found
+
+    def kill_in_the_middle(self, path: Path, begun: int, taken: int) -> None:
+        """Send, and kill the process in the middle of parts, after it began and the storage took so many more."""
+        begins, takes = self.proxy.begun.total() + begun, self.proxy.taken.total() + taken
+        process = self.start(path)
+
+        def kill() -> None:
+            if self.proxy.begun.total() >= begins and self.proxy.taken.total() >= takes and process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+        self.proxy.on_progress = kill
+        _, err = process.communicate()
+        self.proxy.on_progress = lambda: None
+        assert process.returncode == -signal.SIGKILL, err
+
+
+@pytest.fixture
+def sender(world: World, tmp_path: Path) -> Iterator[Sender]:
+    with serve_api(ADA) as api, faulty_proxy() as proxy, uploads_on_disk():
+        yield Sender(api, proxy, tmp_path / "configuration")
+
+
+def mix_faults(share: float) -> Any:
+    """Have every fault once in the first requests, and after these a share of all requests."""
+    made, first = random.Random(5), list(FAULTS)
+
+    def choose(number: int) -> Fault:
+        if number % 2 == 0 and first:
+            return first.pop()
+        return made.choice(FAULTS) if not first and made.random() < share else ""
+
+    return choose
+
+
+def find_object(prefix: str) -> str:
+    (found,) = clients.s3().list_objects_v2(Bucket=settings().bucket, Prefix=prefix)["Contents"]
+    return str(found["Key"])
+
+
+def test_a_file_arrives_through_faults_and_five_kills(sender: Sender, tmp_path: Path) -> None:
+    file, proxy = tmp_path / "a.dat", sender.proxy
+    expected, began = write(file, SIZE), time.monotonic()
+    proxy.choose = mix_faults(0.1)
+    parts = -(-SIZE // max(16_000_000, -(-SIZE // 256)))
+    each = max((parts - AT_ONCE) // (KILLS + 1), 0)
+    for left in reversed(range(KILLS)):
+        # A file of few parts is killed more often than it has parts: only the last time one is there.
+        sender.kill_in_the_middle(file, begun=2, taken=each or int(left == 0))
+    there = len(proxy.taken)
+    result = sender.finish(file)
+    took = time.monotonic() - began
+    digest = hashlib.sha256()
+    for block in read_object(find_object("imports/acme/Case/"), SIZE):
+        digest.update(block)
+    assert digest.hexdigest() == expected
+    again = proxy.begun.total() - parts
+    shown = {"bytes": SIZE, "seconds": round(took), "parts": parts, "begun again": again, "there": there}
+    print(json.dumps({**shown, "faults": proxy.faults, **result}))
+    assert set(proxy.faults) == set(FAULTS)
+    assert again <= proxy.faults.total() + KILLS * AT_ONCE
+    assert there - proxy.faults["alter"] <= result["already_there"] <= there
+    assert result["peak"] <= MOST_MEMORY

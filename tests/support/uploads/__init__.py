@@ -1,0 +1,1 @@
+"""Stacks, proxies and processes for the tests of exhibit_ingest.uploads."""
