@@ -118,7 +118,8 @@ exhibit_ingest.preview: exhibit_ingest exhibit_ingest.volumes local.errors core 
   core.imports.findings core.load_file core.volumes core.image_load_file
   shell.db.column_limits shell.imports.rows.preview_rows
 exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
-  exhibit_ingest.volumes exhibit_ingest.stacks exhibit_ingest.sign_in local.stack local.gateway local.lambda_runtime local.services RESOURCES
+  exhibit_ingest.volumes exhibit_ingest.sign_in
+  local.stack local.gateway local.lambda_runtime local.services RESOURCES
   core core.checks core.imports core.load_file core.explanations samples
 """
 

@@ -24,7 +24,7 @@ from exhibit_ingest.client.tokens import TokenProvider
 from exhibit_ingest.client.waiting import Patience, Waiting
 from exhibit_ingest.errors import CommandError
 
-_REPEATED = (429, 500, 502, 503, 504)
+REPEATED = (429, 500, 502, 503, 504)
 # The API answers within 30 s: a function's 29 s, or the error of API Gateway.
 _TIMEOUT = httpx.Timeout(35, connect=10)
 
@@ -106,7 +106,7 @@ class Api:
     def _wait_for_server(self, waiting: Waiting, error: ApiError, response: httpx.Response) -> None:
         """Wait if the server asks for a repetition; else raise the error."""
         delay = read_delay(response)
-        if error.status not in _REPEATED and delay is None:
+        if error.status not in REPEATED and delay is None:
             raise error
         if error.code == "waking-up":
             self._say(f"The database of {self.host} resumes after a pause, which takes up to half a minute ...")
