@@ -14,7 +14,7 @@ from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.header_names import TIME_FIELDS
 from core.roles import Role
 from exhibit_ingest.catalog import arguments as lists
-from exhibit_ingest.cli.parser import Parser
+from exhibit_ingest.cli.parser import Parser, PrintVersion
 from exhibit_ingest.cli.reading_arguments import CORRECTIONS_HELP, add_corrects_argument, add_reading_arguments
 from exhibit_ingest.program import PROGRAM
 from exhibit_ingest.sign_in.arguments import add_sign_in_arguments
@@ -189,20 +189,10 @@ _RAW = argparse.RawDescriptionHelpFormatter
 _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
-class _PrintVersion(argparse.Action):
-    """Prints the version of the installed package, which takes some time to find."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"{parser.prog} {version(parser.prog)}")
-        parser.exit()
-
-
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; `command` names the subcommand. It raises UsageError on wrong usage."""
     top = Parser(PROGRAM, None, _DESCRIPTION, _EPILOG, formatter_class=_RAW, allow_abbrev=False)
-    top.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
+    top.add_argument("--version", action=PrintVersion, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_import_arguments(_add(commands, "import", "import load files into a case", None, _IMPORT_EPILOG))
     _add_import_arguments(

@@ -22,5 +22,15 @@ class Parser(argparse.ArgumentParser):
         return _replace_program_name(super().format_help())
 
 
+class PrintVersion(argparse.Action):
+    """Prints the version of the installed package, which takes some time to find."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"{parser.prog} {version(parser.prog)}")
+        parser.exit()
+
+
 def _replace_program_name(text: str) -> str:
     return text.replace(f"{PROGRAM} ", f"{format_command()} ")

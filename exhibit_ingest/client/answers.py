@@ -47,7 +47,8 @@ class ApiError(CommandError):
     @property
     def is_missing_route(self) -> bool:
         """Whether the API has no such route: of a function, or of API Gateway, which has no problem document."""
-        return self.code == "no-such-route" or (self.status == HTTPStatus.NOT_FOUND and "type" not in self.problem)
+        by_gateway = self.status == HTTPStatus.NOT_FOUND and "message" in self.problem and "type" not in self.problem
+        return self.code == "no-such-route" or by_gateway
 
 
 def read_answer(response: httpx.Response, host: str) -> dict[str, Any]:

@@ -23,7 +23,10 @@ from exhibit_ingest.client.failures import explain_failure
 from exhibit_ingest.client.tokens import TokenProvider
 from exhibit_ingest.client.waiting import Patience, Waiting
 from exhibit_ingest.errors import CommandError
+from exhibit_ingest.printable import shorten_printable
+from exhibit_ingest.program import PROGRAM
 
+ME = "/me"
 REPEATED = (429, 500, 502, 503, 504)
 # The API answers within 30 s: a function's 29 s, or the error of API Gateway.
 _TIMEOUT = httpx.Timeout(35, connect=10)
@@ -76,6 +79,8 @@ class Api:
             except ApiError as error:
                 if error.status == HTTPStatus.UNAUTHORIZED and not renewed:
                     token, renewed = self._renew(token, response), True
+                elif error.is_missing_route and path != ME:
+                    raise self._explain_missing_route(error, method, path) from error
                 else:
                     self._wait_for_server(waiting, error, response)
 
@@ -88,6 +93,16 @@ class Api:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close()
+
+    def _explain_missing_route(self, error: ApiError, method: str, path: str) -> ApiError:
+        from importlib.metadata import version
+
+        there = shorten_printable(str(self.request("GET", ME).get("version")), 40)
+        text = (
+            f"The API of {self.host} has version {there}, without `{method} {path.partition('?')[0]}`, which this"
+            f" command, version {version(PROGRAM)}, needs. Ask the operator to update the stack to that version."
+        )
+        return ApiError(text, error.status, error.problem, error.request_id)
 
     def _renew(self, refused: str, response: httpx.Response) -> str:
         try:
@@ -122,6 +137,10 @@ def build_http(url: str) -> httpx.Client:
 
 def _build_trust() -> ssl.SSLContext:
     # httpx alone trusts certifi's list or SSL_CERT_FILE. The machine's has the root of a network that inspects.
-    context = httpx.create_ssl_context()
+    try:
+        context = httpx.create_ssl_context()
+    except OSError as exc:
+        variables = "SSL_CERT_FILE and SSL_CERT_DIR"
+        raise CommandError(f"The root certificates cannot be read ({exc}). Check {variables}.") from exc
     context.load_default_certs()
     return context

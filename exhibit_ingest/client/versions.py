@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from exhibit_ingest.client.answers import ApiError
-from exhibit_ingest.client.api import Api
+from exhibit_ingest.client.api import ME, Api
 from exhibit_ingest.errors import CommandError
 from exhibit_ingest.printable import shorten_printable
 
@@ -19,7 +19,7 @@ def read_me(api: Api) -> dict[str, Any]:
     Raises CommandError if the API is newer than this command understands, or so old that it does not say.
     """
     try:
-        me = api.request("GET", "/me")
+        me = api.request("GET", ME)
     except ApiError as exc:
         if not exc.is_missing_route:
             raise

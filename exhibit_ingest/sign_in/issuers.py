@@ -31,9 +31,9 @@ class Issuer:
     revoke: str = ""
     scope: str = _SCOPES
 
-    def describe(self) -> dict[str, Any]:
-        """Return the issuer as it is stored with its stack."""
-        return {"kind": "oauth", **asdict(self)}
+    def describe(self, kind: str) -> dict[str, Any]:
+        """Return the issuer as it is stored with its stack, with the kind of sign-in."""
+        return {"kind": kind, **asdict(self)}
 
 
 def restore_issuer(described: Mapping[str, Any]) -> Issuer:
