@@ -97,8 +97,8 @@ def _end_sign_in(stack: Stack, around: Surroundings) -> int:
     """Delete the refresh token here, and end it at its issuer; say so and return FAILED if that is not confirmed."""
     if not stack.is_signed_in:
         return DONE
-    secret = around.store.load(stack.url)
-    around.store.delete(stack.url)
+    secret = around.store.load(stack.secret_name)
+    around.store.delete(stack.secret_name)
     if secret is None or stack.sign_in["kind"] == "local":
         return DONE
     try:

@@ -38,7 +38,7 @@ def login(options: argparse.Namespace, around: Surroundings) -> int:
     # The variable is left out: it would answer for the new sign-in.
     with Api(url, open_provider(stack, {}, around.store, tokens), say=around.say) as api:
         me = read_me(api)
-    place = around.store.save(url, tokens.refresh_token) if tokens.refresh_token else None
+    place = around.store.save(stack.secret_name, tokens.refresh_token) if tokens.refresh_token else None
     _keep(replace(stack, is_signed_in=place is not None), place, me, around)
     return DONE
 

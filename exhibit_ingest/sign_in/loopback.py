@@ -113,5 +113,5 @@ def listen(ports: tuple[int, ...], advice: str) -> Iterator[Listener]:
             yield listener
         return
     raise CommandError(
-        f"The ports {ports[0]} to {ports[-1]} of this machine are in use. Close the other sign-in. {advice}"
+        f"The ports {ports[0]} to {ports[-1]} are in use on this machine. {advice}"
     )

@@ -114,7 +114,7 @@ def run_token_command(command: str) -> Tokens:
 
 
 def _renew(stack: Stack, store: SecretStore) -> Tokens:
-    secret = store.load(stack.url)
+    secret = store.load(stack.secret_name)
     if secret is None:
         raise CommandError(f"You are not signed in to {stack.name} any more. {advise_login(stack)}")
     if stack.sign_in.get("kind") == "local":
@@ -126,5 +126,5 @@ def _renew(stack: Stack, store: SecretStore) -> Tokens:
             raise CommandError(f"Your sign-in to {stack.name} has ended. {advise_login(stack)}") from exc
         raise
     if tokens.refresh_token and tokens.refresh_token != secret:
-        store.save(stack.url, tokens.refresh_token)
+        store.save(stack.secret_name, tokens.refresh_token)
     return tokens

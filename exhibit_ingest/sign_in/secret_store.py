@@ -1,6 +1,6 @@
 """Where refresh tokens are kept: in the keyring of the operating system, else in a file that only the user reads.
 
-Guaranteed: what `save` returned without an error can be loaded. A token is stored by the address of its stack.
+Guaranteed: what `save` returned without an error can be loaded. A token is stored by the name of its stack.
 """
 
 from __future__ import annotations
@@ -35,48 +35,48 @@ class Keyring(Protocol):
 
 
 class SecretStore:
-    """The refresh tokens by address; `folder` is for the file. `keyring` is the package of that name."""
+    """The refresh tokens by name; `folder` is for the file. `keyring` is the package of that name."""
 
     def __init__(self, folder: Path, keyring: Keyring | None = None, part: int = _PART) -> None:
         self.path = folder / _FILE_NAME
         self._keyring = keyring
         self._part = part
 
-    def save(self, url: str, secret: str) -> str:
+    def save(self, name: str, secret: str) -> str:
         """Keep a secret in place of an earlier one, and return where, in words. Raises CommandError."""
-        kept = {each: other for each, other in self._read_file().items() if each != url}
-        if self._is_in_keyring_after_write(url, secret):
+        kept = {each: other for each, other in self._read_file().items() if each != name}
+        if self._is_in_keyring_after_write(name, secret):
             if self.path.exists():
                 self._write_file(kept)
             return "in the keyring of this machine"
-        self._write_file({**kept, url: secret})
+        self._write_file({**kept, name: secret})
         return f"in {self.path}, which only you can read"
 
-    def load(self, url: str) -> str | None:
+    def load(self, name: str) -> str | None:
         """Return the secret, None if there is none. Raises CommandError if its place does not answer."""
-        if (secret := self._read_file().get(url)) is not None:
+        if (secret := self._read_file().get(name)) is not None:
             return secret
         try:
-            return self._read_keyring(url)
+            return self._read_keyring(name)
         except Exception as exc:
             raise _explain(exc) from exc
 
-    def delete(self, url: str) -> None:
+    def delete(self, name: str) -> None:
         """Delete a secret, if there is one. Raises CommandError if its place does not answer."""
         kept = self._read_file()
-        if kept.pop(url, None) is not None:
+        if kept.pop(name, None) is not None:
             return self._write_file(kept)
         try:
-            self._delete_keyring(url)
+            self._delete_keyring(name)
         except Exception as exc:
             raise _explain(exc) from exc
         return None
 
-    def _is_in_keyring_after_write(self, url: str, secret: str) -> bool:
+    def _is_in_keyring_after_write(self, name: str, secret: str) -> bool:
         # A keyring may be missing, locked, or accept everything and keep nothing; each has errors of its own.
         with contextlib.suppress(Exception):
-            self._write_keyring(url, secret)
-            return self._read_keyring(url) == secret
+            self._write_keyring(name, secret)
+            return self._read_keyring(name) == secret
         return False
 
     def _open(self) -> Keyring:
@@ -84,29 +84,29 @@ class SecretStore:
         self._keyring = self._keyring or cast(Keyring, importlib.import_module("keyring"))
         return self._keyring
 
-    def _write_keyring(self, url: str, secret: str) -> None:
-        self._delete_keyring(url)
+    def _write_keyring(self, name: str, secret: str) -> None:
+        self._delete_keyring(name)
         parts = [secret[start : start + self._part] for start in range(0, len(secret), self._part)]
         for number, part in reversed(list(enumerate(parts))):
             # The first entry is written last: it says how many there are.
-            self._open().set_password(PROGRAM, _name(url, number), part if number else f"{len(parts)}:{part}")
+            self._open().set_password(PROGRAM, _entry(name, number), part if number else f"{len(parts)}:{part}")
 
-    def _read_keyring(self, url: str) -> str | None:
-        first = self._open().get_password(PROGRAM, _name(url, 0))
+    def _read_keyring(self, name: str) -> str | None:
+        first = self._open().get_password(PROGRAM, _entry(name, 0))
         count, _, secret = (first or "").partition(":")
         if not count.isdigit():
             return None
-        rest = [self._open().get_password(PROGRAM, _name(url, number)) for number in range(1, int(count))]
+        rest = [self._open().get_password(PROGRAM, _entry(name, number)) for number in range(1, int(count))]
         return None if None in rest else secret + "".join(map(str, rest))
 
-    def _delete_keyring(self, url: str) -> None:
-        first = self._open().get_password(PROGRAM, _name(url, 0))
+    def _delete_keyring(self, name: str) -> None:
+        first = self._open().get_password(PROGRAM, _entry(name, 0))
         if first is None:
             return
         count = first.partition(":")[0]
         for number in range(int(count) if count.isdigit() else 1):
-            if self._open().get_password(PROGRAM, _name(url, number)) is not None:
-                self._open().delete_password(PROGRAM, _name(url, number))
+            if self._open().get_password(PROGRAM, _entry(name, number)) is not None:
+                self._open().delete_password(PROGRAM, _entry(name, number))
 
     def _read_file(self) -> dict[str, str]:
         try:
@@ -127,5 +127,5 @@ def _explain(error: Exception) -> CommandError:
     return CommandError(f"The keyring does not answer ({type(error).__name__}). Unlock it, or sign in again.")
 
 
-def _name(url: str, number: int) -> str:
-    return f"{url} {number + 1}" if number else url
+def _entry(name: str, number: int) -> str:
+    return f"{name} {number + 1}" if number else name

@@ -33,6 +33,11 @@ class Stack:
     is_signed_in: bool = False
     token_command: str = ""
 
+    @property
+    def secret_name(self) -> str:
+        """What its refresh token is kept under: two stacks of one address can have two users."""
+        return f"{self.name} {self.url}"
+
 
 @dataclass(frozen=True)
 class Configuration:
