@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import webbrowser
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from exhibit_ingest.errors import CommandError
 from exhibit_ingest.printable import shorten_printable
 from exhibit_ingest.program import format_command
 from exhibit_ingest.sign_in.issuers import Issuer
-from exhibit_ingest.sign_in.loopback import PORTS, listen
+from exhibit_ingest.sign_in.loopback import listen
+from exhibit_ingest.sign_in.surroundings import PORTS
 from exhibit_ingest.sign_in.token_requests import Tokens, request_tokens
 
 _AGAIN = "Run the command again."
@@ -70,8 +70,8 @@ def sign_in_by_browser(
     url: str,
     say: Callable[[str], None],
     *,
-    open_page: Callable[[str], object] = webbrowser.open,
-    ports: tuple[int, ...] = PORTS,
+    open_page: Callable[[str], object],
+    ports: tuple[int, ...],
     patience_s: float = 300,
 ) -> Tokens:
     """Open the hosted page, wait until the browser comes back, and return the tokens.

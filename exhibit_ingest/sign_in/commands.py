@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# The client, with httpx, is imported by those that use it: `stacks` and wrong usage take no time.
 import argparse
 import json
 from dataclasses import replace
@@ -9,11 +10,8 @@ from dataclasses import replace
 from exhibit_ingest.errors import CommandError, WrongUsageError
 from exhibit_ingest.exit_codes import DONE, FAILED
 from exhibit_ingest.program import format_command
-from exhibit_ingest.sign_in.issuers import restore_issuer
 from exhibit_ingest.sign_in.person import list_person
-from exhibit_ingest.sign_in.providers import open_provider
 from exhibit_ingest.sign_in.surroundings import Surroundings
-from exhibit_ingest.sign_in.token_requests import revoke_token
 from exhibit_ingest.stacks.choice import choose_stack, find_stack
 from exhibit_ingest.stacks.configuration import Stack
 
@@ -61,6 +59,7 @@ def whoami(options: argparse.Namespace, around: Surroundings) -> int:
     """Print who the user is to a stack. Raises CommandError."""
     from exhibit_ingest.client.api import Api
     from exhibit_ingest.client.versions import read_me
+    from exhibit_ingest.sign_in.providers import open_provider
 
     stack = choose_stack(around.load(), options.stack, around.environment)
     with Api(stack.url, open_provider(stack, around.environment, around.store), say=around.say) as api:
@@ -101,6 +100,9 @@ def _end_sign_in(stack: Stack, around: Surroundings) -> int:
     around.store.delete(stack.secret_name)
     if secret is None or stack.sign_in["kind"] == "local":
         return DONE
+    from exhibit_ingest.sign_in.issuers import restore_issuer
+    from exhibit_ingest.sign_in.token_requests import revoke_token
+
     try:
         revoke_token(restore_issuer(stack.sign_in), secret)
     except CommandError as exc:

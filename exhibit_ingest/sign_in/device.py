@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from exhibit_ingest.client.failures import UnreachableError
 from exhibit_ingest.errors import CommandError
 from exhibit_ingest.printable import shorten_printable
 from exhibit_ingest.sign_in.issuers import Issuer
+from exhibit_ingest.sign_in.surroundings import Clock
 from exhibit_ingest.sign_in.token_requests import GrantError, Tokens, read_grant_answer, request_tokens
 from exhibit_ingest.stacks.addresses import check_safe
 
@@ -20,20 +19,11 @@ _ENDED = "The code has expired. Run the command again."
 _DENIED = "The sign-in was refused on the other device."
 
 
-@dataclass(frozen=True)
-class Clock:
-    """The time and how to wait."""
-
-    now: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
-
-
-def sign_in_by_device(issuer: Issuer, say: Callable[[str], None], clock: Clock | None = None) -> Tokens:
+def sign_in_by_device(issuer: Issuer, say: Callable[[str], None], clock: Clock) -> Tokens:
     """Show a code and where to enter it, wait until it was entered, and return the tokens.
 
     Raises CommandError if the user refuses, and if the code expires.
     """
-    clock = clock or Clock()
     begun = read_grant_answer(issuer.device, {"client_id": issuer.client_id, "scope": issuer.scope})
     try:
         code, page = str(begun["device_code"]), check_safe(str(begun["verification_uri"]))

@@ -1,7 +1,7 @@
 """The server on this machine that the browser comes back to.
 
-Guaranteed: it listens on 127.0.0.1 alone, and on the ports that the client of the issuer knows (`CallbackURLs` in
-template.yaml). It accepts one answer; what does not match gets an error page and ends nothing.
+Guaranteed: it listens on 127.0.0.1 alone, and on a port that the client of the issuer knows. It accepts one answer;
+what does not match gets an error page and ends nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from exhibit_ingest.errors import CommandError
 
-PORTS = (8976, 8977, 8978)
 _TICK_S = 0.2
 _DONE = "The browser's part is done. Close this window and go back to the terminal."
 _REFUSED = "The sign-in was refused. Close this window and go back to the terminal, which shows the reason."
@@ -112,6 +111,4 @@ def listen(ports: tuple[int, ...], advice: str) -> Iterator[Listener]:
         with listener:
             yield listener
         return
-    raise CommandError(
-        f"The ports {ports[0]} to {ports[-1]} are in use on this machine. {advice}"
-    )
+    raise CommandError(f"The ports {ports[0]} to {ports[-1]} are in use on this machine. {advice}")

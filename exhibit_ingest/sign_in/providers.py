@@ -99,9 +99,9 @@ def run_token_command(command: str) -> Tokens:
 
     Raises CommandError if it cannot be run, fails or prints nothing. What it prints is in no message.
     """
-    # Windows splits the text itself.
-    arguments = command if os.name == "nt" else shlex.split(command)
     try:
+        # Windows splits the text itself.
+        arguments = command if os.name == "nt" else shlex.split(command)
         done = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, timeout=_COMMAND_S, check=False)
     except (OSError, ValueError) as exc:
         raise CommandError(f"The token command cannot be run ({exc}): {command}") from exc

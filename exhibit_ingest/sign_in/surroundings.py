@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
-import webbrowser
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from exhibit_ingest.sign_in.device import Clock
-from exhibit_ingest.sign_in.loopback import PORTS
 from exhibit_ingest.sign_in.secret_store import SecretStore
 from exhibit_ingest.stacks.configuration import Configuration, find_folder, load_configuration, save_configuration
+
+# Of this machine, where the browser comes back to: `CallbackURLs` in template.yaml has them.
+PORTS = (8976, 8977, 8978)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time and how to wait."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+def _open_page(url: str) -> None:
+    # Most commands open no page.
+    import webbrowser
+
+    webbrowser.open(url)
 
 
 def _print_to_people(text: str) -> None:
@@ -32,7 +48,7 @@ class Surroundings:
     secrets: SecretStore | None = None
     say: Callable[[str], None] = _print_to_people
     read: Callable[[], str] = _read_line
-    open_page: Callable[[str], object] = webbrowser.open
+    open_page: Callable[[str], object] = _open_page
     ports: tuple[int, ...] = PORTS
     clock: Clock = field(default_factory=Clock)
 

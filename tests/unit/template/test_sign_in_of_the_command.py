@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from exhibit_ingest.sign_in.loopback import PORTS
+from exhibit_ingest.sign_in.surroundings import PORTS
 from tests.unit.template.conftest import OTHER_ISSUER, deployed_with
 
 ORIGIN = "https://evidence.example.com"
