@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import NoReturn
-
-from local.errors import UsageError
 
 PROGRAM = "exhibit-ingest"
 
@@ -31,20 +27,3 @@ def _find_program() -> list[str]:
         return [sys.executable, "-m", "exhibit_ingest.cli.main"]
     here = Path.cwd()
     return [os.fspath(installed.relative_to(here) if installed.is_relative_to(here) else installed)]
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that raises UsageError, with the usage as its note, instead of ending the process."""
-
-    def error(self, message: str) -> NoReturn:
-        error = UsageError(message)
-        error.add_note(_replace_program_name(self.format_usage().rstrip()))
-        raise error
-
-    def format_help(self) -> str:
-        """Return the help with commands that can be pasted."""
-        return _replace_program_name(super().format_help())
-
-
-def _replace_program_name(text: str) -> str:
-    return text.replace(f"{PROGRAM} ", f"{format_command()} ")

@@ -107,6 +107,9 @@ local.event_sources: local.lambda_runtime local.services RESOURCES
 local.gateway: local.services RESOURCES
 local.stack: local.gateway local.event_sources local.lambda_runtime local.services RESOURCES
 exhibit_ingest: local.errors core.imports.profile_options core.explanations
+exhibit_ingest.client: exhibit_ingest
+exhibit_ingest.stacks: exhibit_ingest
+exhibit_ingest.sign_in: exhibit_ingest exhibit_ingest.client exhibit_ingest.stacks
 exhibit_ingest.catalog: exhibit_ingest local.errors core core.contracts core.imports.report_files
   shell.exhibits shell.imports shell.db shell.settings
 exhibit_ingest.undo: exhibit_ingest local.errors local.private_files
@@ -116,7 +119,8 @@ exhibit_ingest.preview: exhibit_ingest exhibit_ingest.volumes local.errors core 
   core.imports.findings core.load_file core.volumes core.image_load_file
   shell.db.column_limits shell.imports.rows.preview_rows
 exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
-  exhibit_ingest.volumes local.stack local.gateway local.lambda_runtime local.services RESOURCES
+  exhibit_ingest.volumes exhibit_ingest.sign_in
+  local.stack local.gateway local.lambda_runtime local.services RESOURCES
   core core.checks core.imports core.load_file core.explanations samples
 """
 

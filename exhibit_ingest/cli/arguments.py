@@ -14,8 +14,10 @@ from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.header_names import TIME_FIELDS
 from core.roles import Role
 from exhibit_ingest.catalog import arguments as lists
+from exhibit_ingest.cli.parser import Parser, PrintVersion
 from exhibit_ingest.cli.reading_arguments import CORRECTIONS_HELP, add_corrects_argument, add_reading_arguments
-from exhibit_ingest.program import PROGRAM, Parser
+from exhibit_ingest.program import PROGRAM
+from exhibit_ingest.sign_in.arguments import add_sign_in_arguments
 from exhibit_ingest.undo.arguments import add_undo_arguments
 from exhibit_ingest.volumes.arguments import VOLUME_HELP, add_volume_arguments
 
@@ -187,20 +189,10 @@ _RAW = argparse.RawDescriptionHelpFormatter
 _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
-class _PrintVersion(argparse.Action):
-    """Prints the version of the installed package, which takes some time to find."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"{parser.prog} {version(parser.prog)}")
-        parser.exit()
-
-
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; `command` names the subcommand. It raises UsageError on wrong usage."""
     top = Parser(PROGRAM, None, _DESCRIPTION, _EPILOG, formatter_class=_RAW, allow_abbrev=False)
-    top.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
+    top.add_argument("--version", action=PrintVersion, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_import_arguments(_add(commands, "import", "import load files into a case", None, _IMPORT_EPILOG))
     _add_import_arguments(
@@ -209,6 +201,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     lists.add_lists(partial(_add, commands))
     add_undo_arguments(partial(_add, commands))
+    add_sign_in_arguments(partial(_add, commands))
     preview = _add(commands, "preview", "show how an import would read a load file", _PREVIEW, _PREVIEW_EPILOG)
     preview.add_argument("file", type=Path, metavar="FILE", help="load file, or the folder or zip of one volume")
     preview.add_argument("--tenant", default="local", metavar="T", help="tenant that has the profile (default: local)")

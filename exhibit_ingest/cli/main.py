@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, Any
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS, build_parser
 from exhibit_ingest.cli.checks import check_corrections, check_load_file, check_name, check_readable
 from exhibit_ingest.cli.signals import Interrupted, interrupt_on_signals
+from exhibit_ingest.errors import CommandError
 from exhibit_ingest.exit_codes import DONE, FAILED, WRONG_USAGE
 from exhibit_ingest.program import format_command
+from exhibit_ingest.sign_in.arguments import SIGN_IN_COMMANDS
 from exhibit_ingest.volumes.arguments import FILE_OPTIONS, build_settings, check_volume_arguments, is_volume
 from local.errors import LocalError, UsageError
 
@@ -55,6 +57,9 @@ def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = N
     except LocalError as exc:
         print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
         return FAILED
+    except CommandError as exc:
+        print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
+        return exc.exit_code
     except OSError as exc:
         if exc.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -71,6 +76,8 @@ def _report_usage(error: UsageError, advice: str, given: Sequence[str]) -> int:
         print(json.dumps({"preview": None, "error": failure}, ensure_ascii=False, indent=2))
     elif "--json" in given and given[0] == "undo":
         print(json.dumps({"import": None, "status": "undo_failed", "error": str(error)}, ensure_ascii=False, indent=2))
+    elif "--json" in given and given[0] in SIGN_IN_COMMANDS:
+        print(json.dumps({"error": str(error)}, ensure_ascii=False, indent=2))
     elif "--json" in given:
         members = {"check": "checks", "cases": "cases", "documents": "documents", "history": "history"}
         member = members.get(given[0], "imports")
@@ -93,6 +100,9 @@ def _report_interruption(command: str, interruption: Interrupted) -> int:
     if command == "serve":
         print("exhibit-ingest: stopped, with everything that it started.", file=sys.stderr)
         return DONE if number == signal.SIGINT else 128 + number
+    if command in SIGN_IN_COMMANDS:
+        print("exhibit-ingest: interrupted; run the command again.", file=sys.stderr)
+        return 128 + number
     # An import has noted what it has cancelled.
     notes: list[str] = getattr(interruption, "__notes__", [])
     print(f"exhibit-ingest: interrupted; {' '.join(notes) or _STOPPED}", file=sys.stderr)
@@ -100,9 +110,16 @@ def _report_interruption(command: str, interruption: Interrupted) -> int:
 
 
 def _run(options: argparse.Namespace, given: Workspace | None) -> int:
+    if options.command in SIGN_IN_COMMANDS:
+        from exhibit_ingest.sign_in.commands import run
+
+        return run(options)
     if options.command == "preview":
         return _preview(options, given)
-    workspace = given or _open_workspace()
+    return _run_in_workspace(given or _open_workspace(), options)
+
+
+def _run_in_workspace(workspace: Workspace, options: argparse.Namespace) -> int:
     if options.command in ("import", "check"):
         return _import(workspace, options)
     from exhibit_ingest.cli import commands

@@ -107,13 +107,15 @@ class Settings:
 class ConsoleSettings:
     """What the console has to know of a deployment; an origin is `https://host`, empty where there is none.
 
-    `storage` is the origin of presigned URLs, `sign_in` is `cognito`, `local` or `none`.
+    `storage` is the origin of presigned URLs. `sign_in` is `cognito`, `local`, `none`, or `issuer` where tokens are of
+    `issuer`, which no page of the console can use yet.
     """
 
     storage: str
     sign_in: str
     sign_in_domain: str
     client_id: str
+    issuer: str
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ConsoleSettings:
@@ -121,9 +123,10 @@ class ConsoleSettings:
         return cls(
             # An endpoint for the SDK is where presigned URLs go, too.
             storage=environment.get("AWS_ENDPOINT_URL") or _read_required(environment, "CONSOLE_STORAGE"),
-            sign_in=_read_choice(environment, "CONSOLE_SIGN_IN", "none", "cognito", "local"),
+            sign_in=_read_choice(environment, "CONSOLE_SIGN_IN", "none", "cognito", "local", "issuer"),
             sign_in_domain=environment.get("CONSOLE_SIGN_IN_DOMAIN", ""),
             client_id=environment.get("CONSOLE_CLIENT_ID", ""),
+            issuer=environment.get("CONSOLE_ISSUER", ""),
         )
 
 

@@ -4,7 +4,7 @@ import { finishSignIn, leaveForSignIn, leaveForSignOut, refresh, type HostedPage
 import { exchangeKey, keepPerson, keptPerson, takeKey, type Person } from "./local";
 
 export interface Config {
-  signIn: { kind: "local" } | { kind: "none" } | { kind: "cognito"; domain: string; clientId: string };
+  signIn: { kind: "local" } | { kind: "none" | "issuer" } | { kind: "cognito"; domain: string; clientId: string };
   storage: string;
 }
 

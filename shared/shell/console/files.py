@@ -49,10 +49,12 @@ def respond(path: str, folder: Path, settings: ConsoleSettings) -> Response:
 
 
 def describe(settings: ConsoleSettings) -> dict[str, Any]:
-    """Return what the page has to know of this deployment."""
+    """Return what the page, and the command, have to know of this deployment."""
     sign_in = {"kind": settings.sign_in}
     if settings.sign_in == "cognito":
         sign_in |= {"domain": settings.sign_in_domain, "clientId": settings.client_id}
+    if settings.sign_in == "issuer":
+        sign_in |= {"issuer": settings.issuer, "clientId": settings.client_id}
     return {"signIn": sign_in, "storage": settings.storage}
 
 

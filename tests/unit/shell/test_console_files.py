@@ -95,6 +95,9 @@ def test_the_page_knows_how_to_sign_in(built: Path, tmp_path: Path) -> None:
     }
     here = {"AWS_ENDPOINT_URL": "http://127.0.0.1:5000", "CONSOLE_STORAGE": BUCKET, "CONSOLE_SIGN_IN": "local"}
     assert config(here) == {"signIn": {"kind": "local"}, "storage": "http://127.0.0.1:5000"}
+    issuer = {"CONSOLE_SIGN_IN": "issuer", "CONSOLE_ISSUER": "https://id.example.com", "CONSOLE_CLIENT_ID": "firm"}
+    described = {"kind": "issuer", "issuer": "https://id.example.com", "clientId": "firm"}
+    assert config({"CONSOLE_STORAGE": BUCKET, **issuer})["signIn"] == described
     with pytest.raises(SettingsError, match="CONSOLE_STORAGE"):
         ConsoleSettings.from_environment({})
 

@@ -1,0 +1,1 @@
+"""One HTTP client of the API: tokens, keys and retries of requests, and a sentence for every failure."""

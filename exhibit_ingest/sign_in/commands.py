@@ -1,0 +1,134 @@
+"""`exhibit-ingest login`, `logout`, `whoami` and `stacks`; each function returns the exit code."""
+
+from __future__ import annotations
+
+# The client, with httpx, is imported by those that use it: `stacks` and wrong usage take no time.
+import argparse
+import json
+from dataclasses import replace
+
+from exhibit_ingest.errors import CommandError, WrongUsageError
+from exhibit_ingest.exit_codes import DONE, FAILED
+from exhibit_ingest.program import format_command
+from exhibit_ingest.sign_in.person import list_person
+from exhibit_ingest.sign_in.surroundings import Surroundings
+from exhibit_ingest.stacks.choice import choose_stack, find_stack
+from exhibit_ingest.stacks.configuration import Stack
+
+
+def run(options: argparse.Namespace, surroundings: Surroundings | None = None) -> int:
+    """Run the command and return its exit code. Raises CommandError, which `--json` prints instead."""
+    around = surroundings or Surroundings()
+    try:
+        return _run(options, around)
+    except CommandError as exc:
+        if not getattr(options, "json", False):
+            raise
+        _print_json({"error": str(exc)})
+        return exc.exit_code
+
+
+def _run(options: argparse.Namespace, around: Surroundings) -> int:
+    match options.command:
+        case "login":
+            from exhibit_ingest.sign_in.login import login
+
+            return login(options, around)
+        case "logout":
+            return logout(options, around)
+        case "whoami":
+            return whoami(options, around)
+        case _:
+            return stacks(options, around)
+
+
+def logout(options: argparse.Namespace, around: Surroundings) -> int:
+    """End the sign-in of a stack, here in any case. Raises CommandError if the place of the token does not answer."""
+    stack = choose_stack(around.load(), options.stack, around.environment)
+    if stack.token_command:
+        remove = format_command("stacks", "--remove", stack.name)
+        raise WrongUsageError(f"Tokens of {stack.name} come from a command. To stop using it: {remove}")
+    code = _end_sign_in(stack, around)
+    if stack.name in around.load().stacks:
+        around.save(around.load().add(replace(stack, is_signed_in=False)))
+    print(f"Signed out of {stack.name} ({stack.url}).")
+    return code
+
+
+def whoami(options: argparse.Namespace, around: Surroundings) -> int:
+    """Print who the user is to a stack. Raises CommandError."""
+    from exhibit_ingest.client.api import Api
+    from exhibit_ingest.client.versions import read_me
+    from exhibit_ingest.sign_in.providers import open_provider
+
+    stack = choose_stack(around.load(), options.stack, around.environment)
+    with Api(stack.url, open_provider(stack, around.environment, around.store), say=around.say) as api:
+        me = read_me(api)
+    if options.json:
+        _print_json({"stack": stack.name, "url": stack.url, "me": me})
+    else:
+        _print_table([("Stack", f"{stack.name} ({stack.url})"), *list_person(me)])
+    return DONE
+
+
+def stacks(options: argparse.Namespace, around: Surroundings) -> int:
+    """List the stacks, after a change of the default or the removal of one. Raises CommandError."""
+    configuration, code = around.load(), DONE
+    if options.default:
+        configuration = configuration.choose_default(find_stack(configuration, options.default).name)
+        around.save(configuration)
+    elif options.remove:
+        code = _end_sign_in(find_stack(configuration, options.remove), around)
+        configuration = configuration.remove(options.remove)
+        around.save(configuration)
+    listed = sorted(configuration.stacks.values(), key=lambda stack: stack.name)
+    if options.json:
+        _print_json({"default": configuration.default, "stacks": [_describe(stack) for stack in listed]})
+    elif listed:
+        stars = {configuration.default: "*"}
+        _print_table([(f"{stars.get(each.name, ' ')} {each.name}", _describe_line(each)) for each in listed])
+    else:
+        around.say(f"No stack is known. Sign in to one: {format_command('login', 'URL')}")
+    return code
+
+
+def _end_sign_in(stack: Stack, around: Surroundings) -> int:
+    """Delete the refresh token here, and end it at its issuer; say so and return FAILED if that is not confirmed."""
+    if not stack.is_signed_in:
+        return DONE
+    secret = around.store.load(stack.secret_name)
+    around.store.delete(stack.secret_name)
+    if secret is None or stack.sign_in["kind"] == "local":
+        return DONE
+    from exhibit_ingest.sign_in.issuers import restore_issuer
+    from exhibit_ingest.sign_in.token_requests import revoke_token
+
+    try:
+        revoke_token(restore_issuer(stack.sign_in), secret)
+    except CommandError as exc:
+        around.say(f"The sign-in is deleted on this machine, but may be valid until its time is over: {exc}")
+        return FAILED
+    return DONE
+
+
+def _describe(stack: Stack) -> dict[str, object]:
+    kind = stack.sign_in.get("kind")
+    return {"name": stack.name, "url": stack.url, "sign_in": kind, "signed_in": _is_usable(stack)}
+
+
+def _describe_line(stack: Stack) -> str:
+    return stack.url if _is_usable(stack) else f"{stack.url}  (signed out)"
+
+
+def _is_usable(stack: Stack) -> bool:
+    return stack.is_signed_in or bool(stack.token_command)
+
+
+def _print_json(document: dict[str, object]) -> None:
+    print(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def _print_table(rows: list[tuple[str, str]]) -> None:
+    width = max(len(label) for label, _ in rows)
+    for label, value in rows:
+        print(f"{label.ljust(width)}  {value}")
