@@ -236,9 +236,11 @@ test("a cell is compared with what the document has", () => {
     ...["One", "Bob; Ada", "3"],
     null,
   ]);
-  expect([hasOtherValue("Ada;Bob", "Bob; Ada"), hasOtherValue("Two", "One"), hasOtherValue("x", null)]).toEqual([
-    false,
-    true,
-    false,
+  expect(read("constructor", null)).toBe("");
+  const isOther = (here: string, there: string | null, field = "title") =>
+    hasOtherValue(here, there, { number: 1, name: "", field });
+  expect([isOther("Ada;Bob", "Bob; Ada", "custodians"), isOther(" One ", "One"), isOther("x", null)]).toEqual([
+    ...[false, false, false],
   ]);
+  expect([isOther("Two", "One"), isOther("one; two", "two; one"), isOther("a;b", "a; b")]).toEqual([true, true, true]);
 });

@@ -36,7 +36,7 @@ test("a folder is collected with its paths, without the files of systems", async
   const system = ["VOL001/.DS_Store", "VOL001/NATIVES/Thumbs.db", "VOL001/IMAGES/thumbs.db"];
   const paths = [...natives, "VOL001/DATA/VOL001.dat", "VOL001/DATA/VOL001.opt", ...system];
   const picked = await collectDrop(drop(paths));
-  expect(picked).toMatchObject({ files: 252, leftOut: { ".DS_Store": 1, "Thumbs.db": 2 }, repeated: [] });
+  expect(picked).toMatchObject({ files: 252, leftOut: { ".DS_Store": 1, "Thumbs.db": 2 } });
   expect(picked.things).toMatchObject([
     {
       kind: "volume",
@@ -141,9 +141,24 @@ test("20,000 files of a field leave the page time to draw", async () => {
   expect(summarize(picked.things[0]!.files).folders.length).toBe(20);
 });
 
-test("a path that comes twice is said and sent once", async () => {
-  const picked = await collectInput([makeFile("a.dat", "1"), makeFile("a.dat", "2")]);
-  expect(picked).toMatchObject({ files: 1, repeated: ["a.dat"] });
+test("two files with one path are refused, because one of them would be missing", async () => {
+  const twice = collectInput([makeFile("a.dat", "1"), makeFile("a.dat", "2")]);
+  await expect(twice).rejects.toThrow("Two files have the path a.dat.");
+});
+
+test("no name means a part of the language, so that its file is left out", async () => {
+  const paths = ["V/a.dat", "V/constructor", "V/__proto__", "V/x.constructor"];
+  const picked = await collectDrop(drop(paths));
+  expect(picked).toMatchObject({ files: 4, leftOut: {} });
+  expect(picked.things).toMatchObject([{ kind: "volume", loadFiles: ["V/a.dat"] }]);
+});
+
+test("a drop of which a part has no entry is collected as a whole, or refused", async () => {
+  const loose = (file: File | null) => ({ kind: "file", webkitGetAsEntry: () => null, getAsFile: () => file });
+  const collect = (file: File | null) =>
+    collectDrop({ items: [...drop(["V/a.dat"]).items, loose(file)], files: [] } as unknown as DataTransfer);
+  expect((await collect(makeFile("b.pdf", ""))).files).toBe(2);
+  await expect(collect(null)).rejects.toThrow("cannot be read");
 });
 
 test("files are counted by folder, and the ten largest are named", () => {

@@ -2,7 +2,6 @@ import { useState } from "react";
 import type { Picked, Thing } from "../../upload";
 import { FileButtons } from "../../ui/DropTarget";
 import { Untrusted } from "../../ui/Untrusted";
-import { count } from "../../ui/values";
 import { describeThing, join } from "./words";
 
 interface ThingsProps {
@@ -57,13 +56,7 @@ export function Things({ picked, onThing, onFiles }: ThingsProps) {
 /** What is left out of a folder, so that its number of files is not a surprise. */
 export function LeftOut({ picked }: { picked: Picked }) {
   const kinds = Object.entries(picked.leftOut);
-  const repeated = picked.repeated.length;
-  if (kinds.length === 0 && repeated === 0) return null;
+  if (kinds.length === 0) return null;
   const names = kinds.map(([kind, number]) => `${number.toLocaleString("en-US")} ${kind}`);
-  return (
-    <p className="quiet">
-      {kinds.length > 0 && `Left out, because systems add them: ${join(names)}. `}
-      {repeated > 0 && `${count(repeated, "path")} came twice and ${repeated === 1 ? "is" : "are"} sent once.`}
-    </p>
-  );
+  return <p className="quiet">{`Left out, because systems add them: ${join(names)}.`}</p>;
 }
