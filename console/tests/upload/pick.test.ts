@@ -101,7 +101,23 @@ test.each([
     ],
   ],
   ["a folder without a load file", ["V/1.pdf"], [["volume", "V", 1]]],
-  ["other files", ["1.pdf", "2.pdf"], [["other", "1.pdf and 1 more", 2]]],
+  [
+    "other files, of which each is one thing: only one can be read as a load file",
+    ["1.pdf", "2.pdf"],
+    [
+      ["other", "1.pdf", 1],
+      ["other", "2.pdf", 1],
+    ],
+  ],
+  [
+    "volumes and a folder, which is sent as a whole",
+    ["V1/a.dat", "V2/b.dat", "Letters/1.pdf", "Letters/2.pdf"],
+    [
+      ["volume", "Letters", 2],
+      ["volume", "V1", 1],
+      ["volume", "V2", 1],
+    ],
+  ],
 ])("it is said what was dropped: %s", async (_, paths, expected) => {
   const picked = await collectDrop(drop(paths));
   expect(describe(picked)).toEqual(expected);

@@ -17,6 +17,8 @@ const KINDS: Record<Thing["kind"], string> = {
   other: "not a load file by its name",
 };
 
+const MOST = 100;
+
 /** Several things were chosen, or none of use: the user says which one this import is about. */
 export function Things({ picked, onThing, onFiles }: ThingsProps) {
   const [chosen, setChosen] = useState(0);
@@ -30,7 +32,7 @@ export function Things({ picked, onThing, onFiles }: ThingsProps) {
           <legend>
             {picked.things.length === 1 ? "Is this a load file?" : "Which one? Each is an import of its own."}
           </legend>
-          {picked.things.slice(0, 100).map((each, index) => (
+          {picked.things.slice(0, MOST).map((each, index) => (
             <label key={`${each.name} ${index}`}>
               <input type="radio" name="thing" checked={chosen === index} onChange={() => setChosen(index)} />
               <span>
@@ -41,6 +43,9 @@ export function Things({ picked, onThing, onFiles }: ThingsProps) {
               </span>
             </label>
           ))}
+          {picked.things.length > MOST && (
+            <p>{(picked.things.length - MOST).toLocaleString("en-US")} more are not listed here. Choose fewer files.</p>
+          )}
         </fieldset>
       )}
       {thing && (
