@@ -20,7 +20,8 @@ export const getTop = (path: string) => path.slice(0, Math.max(path.indexOf("/")
 
 /** Return what a file is that systems add and no volume needs, such as `Thumbs.db`; null for other files. */
 export function findSystemKind(path: string): string | null {
-  if (path.startsWith(MAC_FOLDER) || path.includes(`/${MAC_FOLDER}`)) return MAC_FOLDER;
+  // Beside or in the folder that was chosen; deeper it may be evidence, and the server keeps it.
+  if (path.startsWith(MAC_FOLDER) || path.slice(path.indexOf("/") + 1).startsWith(MAC_FOLDER)) return MAC_FOLDER;
   return SYSTEM_FILES.get(getName(path).toLowerCase()) ?? null;
 }
 

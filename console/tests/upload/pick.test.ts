@@ -33,10 +33,10 @@ const describe = (picked: Picked) => picked.things.map(({ kind, name, files }) =
 
 test("a folder is collected with its paths, without the files of systems", async () => {
   const natives = Array.from({ length: 250 }, (_, at) => `VOL001/NATIVES/${at}.txt`);
-  const system = ["VOL001/.DS_Store", "VOL001/NATIVES/Thumbs.db", "VOL001/IMAGES/thumbs.db"];
+  const system = ["VOL001/.DS_Store", "VOL001/NATIVES/Thumbs.db", "VOL001/IMAGES/thumbs.db", "VOL001/__MACOSX/a"];
   const paths = [...natives, "VOL001/DATA/VOL001.dat", "VOL001/DATA/VOL001.opt", ...system];
   const picked = await collectDrop(drop(paths));
-  expect(picked).toMatchObject({ files: 252, leftOut: { ".DS_Store": 1, "Thumbs.db": 2 } });
+  expect(picked).toMatchObject({ files: 252, leftOut: { ".DS_Store": 1, "Thumbs.db": 2, "__MACOSX/": 1 } });
   expect(picked.things).toMatchObject([
     {
       kind: "volume",
@@ -162,10 +162,10 @@ test("two files with one path are refused, because one of them would be missing"
   await expect(twice).rejects.toThrow("Two files have the path a.dat.");
 });
 
-test("no name means a part of the language, so that its file is left out", async () => {
-  const paths = ["V/a.dat", "V/constructor", "V/__proto__", "V/x.constructor"];
+test("no file is left out for a name that the server keeps", async () => {
+  const paths = ["V/a.dat", "V/NATIVES/Ada/__MACOSX/1.doc", "V/constructor", "V/__proto__", "V/x.constructor"];
   const picked = await collectDrop(drop(paths));
-  expect(picked).toMatchObject({ files: 4, leftOut: {} });
+  expect(picked).toMatchObject({ files: 5, leftOut: {} });
   expect(picked.things).toMatchObject([{ kind: "volume", loadFiles: ["V/a.dat"] }]);
 });
 
