@@ -50,8 +50,9 @@ test("shifting loses no text", () => {
   expect(removeEmpty(["a", " ", "b"], 1)).toEqual(["a", " ", "b"]);
 });
 
-test("a record that a line break divided is put together with it", () => {
-  expect(joinRecords(["A-1", "first line"], ["second line", "Ada"])).toEqual(["A-1", "first line\nsecond line", "Ada"]);
+test("a record that a line break divided is put together with the line end of the file", () => {
+  const joined = joinRecords(["A-1", "first line"], ["second line", "Ada"], "\r\n");
+  expect(joined).toEqual(["A-1", "first line\r\nsecond line", "Ada"]);
 });
 
 test.each([

@@ -22,7 +22,17 @@ import {
 } from "../src/features/fix/draft";
 import { START, step, type Step } from "../src/features/fix/history";
 import type { State } from "../src/features/fix/queries";
-import { chooseColumns, collectAgain, findFaults, kindOf, toSheetRow, type Column } from "../src/features/fix/rows";
+import {
+  chooseColumns,
+  collectAgain,
+  findFaults,
+  findLineEnd,
+  isFollowed,
+  kindOf,
+  showRaw,
+  toSheetRow,
+  type Column,
+} from "../src/features/fix/rows";
 import { hasOtherValue, readStored } from "../src/features/fix/stored";
 import { limitRows } from "../src/features/fix/usePage";
 
@@ -75,6 +85,35 @@ test("a row can be sent only when its cells fit the header", () => {
   const edited = setCells(EMPTY, shifted, ["A-5", "Lee x", " Ann", "Ada"]);
   expect(judge(edited.changes.get(5), 3)).toBe("misfit");
   expect(judge(setCells(edited, shifted, ["A-5", "Lee, Ann", "Ada"]).changes.get(5), 3)).toBe("ready");
+});
+
+test("a version that was seen holds for the row as it was then", () => {
+  const changed = row(5, ["A-5", "t", "Ada"], "DOCUMENT_CHANGED", null);
+  const over = setVersion(EMPTY, changed, 2);
+  expect(toBody(over.changes.get(5)!)).toMatchObject({ version: 2 });
+  expect(toBody(setCell(over, changed, 0, "A-6").changes.get(5)!)).toEqual({ line: 5, cells: ["A-6", "t", "Ada"] });
+});
+
+test("bytes that cannot be read are not replaced unseen in a record of another shape", () => {
+  const raw = "A-5,Lee,M\ufffdller,Ada";
+  const shifted = { ...row(5, raw.split(","), "WRONG_CELL_COUNT", null), raw };
+  const merged = setCells(EMPTY, shifted, ["A-5", "Lee,M\ufffdller", "Ada"]);
+  expect(judge(merged.changes.get(5), 3)).toBe("unfinished");
+  expect(judge(setAsIs(merged, shifted, true).changes.get(5), 3)).toBe("ready");
+  expect(judge(setCell(merged, shifted, 1, "Lee,Müller").changes.get(5), 3)).toBe("ready");
+});
+
+test.each([
+  ["A-1,one\r\n", 5, "\r\n", true],
+  ["A-1,one\n", 6, "\n", false],
+  ['A-1,"one\ntwo"x\n', 6, "\n", true],
+  ["A-1,\rone\n", 5, "\n", true],
+  ["A-1,one\r", 5, "\r", true],
+  ["A-1,one", 5, "", false],
+])("the record %j in line 4 is followed by one in line %d", (raw, line, end, expected) => {
+  const first = { ...row(4, ["A-1", "one"]), raw };
+  expect([findLineEnd(first), isFollowed(first, row(line, ["two", "Ada"]))]).toEqual([end, expected]);
+  expect(showRaw(first) + end).toBe(raw);
 });
 
 test("cells that the page has divided are sent only when the user has said so", () => {
@@ -236,9 +275,11 @@ test("a cell is compared with what the document has", () => {
     ...["One", "Bob; Ada", "3"],
     null,
   ]);
-  expect([hasOtherValue("Ada;Bob", "Bob; Ada"), hasOtherValue("Two", "One"), hasOtherValue("x", null)]).toEqual([
-    false,
-    true,
-    false,
+  expect(read("constructor", null)).toBe("");
+  const isOther = (here: string, there: string | null, field = "title") =>
+    hasOtherValue(here, there, { number: 1, name: "", field });
+  expect([isOther("Ada;Bob", "Bob; Ada", "custodians"), isOther(" One ", "One"), isOther("x", null)]).toEqual([
+    ...[false, false, false],
   ]);
+  expect([isOther("Two", "One"), isOther("one; two", "two; one"), isOther("a;b", "a; b")]).toEqual([true, true, true]);
 });

@@ -5,7 +5,7 @@ import { sortFindings, summarizeCheck } from "../src/features/imports/check";
 import { listReports } from "../src/features/imports/Downloads";
 import { answerVolume, chooseImports, listLacks, pluralOf } from "../src/features/imports/missing";
 import { nameSign } from "../src/features/imports/signs";
-import { describeUndo, findNamedImport, hasEnded, labelUndo } from "../src/features/imports/undo";
+import { describeUndo, findNamedImport, hasEnded, isAnswer, labelUndo } from "../src/features/imports/undo";
 
 const undo = (changes: Partial<Schemas["Undo"]>) =>
   ({ removed: 0, restored: 0, kept: 0, linksRestored: 0, dryRun: true, ...changes }) as Schemas["Undo"];
@@ -52,6 +52,16 @@ test.each([
   ["Import 13 of the same case is running or being undone; undo this one when it has ended.", 13],
   ["The import has the status running; wait until it has ended.", null],
 ])("a refusal names the import to wait for", (detail, named) => expect(findNamedImport(detail)).toBe(named));
+
+test("a dry run is answered by itself or by what another window has requested since, and never by an earlier one", () => {
+  const requested = undo({ undoNo: 3, status: "undoing" });
+  const answers = (changes: object) => isAnswer(undo({ undoNo: 3, status: "undone", ...changes }), requested);
+  expect([answers({}), answers({ status: "undoing" }), answers({ undoNo: 2 }), answers({ undoNo: 4 })]).toEqual([
+    ...[true, false, false, true],
+  ]);
+  expect(answers({ undoNo: 4, dryRun: false, status: "undoing" })).toBe(true);
+  expect(isAnswer(undo({}), undefined)).toBe(false);
+});
 
 test("a check says what an import would do, and what it found", () => {
   expect(summarizeCheck(check({ wouldImport: 2990, wouldReject: 10, newTags: 1 }))).toEqual([

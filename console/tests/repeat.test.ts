@@ -45,3 +45,14 @@ test("the last fault is that of the sixth attempt", async () => {
   await expect(repeat(request, async () => undefined)).rejects.toMatchObject({ status: 503 });
   expect(attempts).toBe(6);
 });
+
+test("a request is not repeated before the server says", async () => {
+  const waited: number[] = [];
+  const faults = [new ApiError(409, { type: "urn:exhibit-ingest:problem:in-progress" }, null, 27_000)];
+  const request = async () => {
+    const fault = faults.shift();
+    if (fault) throw fault;
+  };
+  await repeat(request, async (ms) => void waited.push(ms));
+  expect(waited).toEqual([27_000]);
+});

@@ -10,6 +10,8 @@ export class ApiError extends Error {
     readonly status: number,
     readonly problem: Partial<Schemas["Problem"]>,
     readonly requestId: string | null,
+    /** How long the server says to wait before the request is repeated; 0 if it does not. */
+    readonly retryAfterMs = 0,
   ) {
     super(problem.detail ?? problem.title ?? `The server answered ${status}.`);
   }
@@ -24,9 +26,10 @@ async function toError(response: Response): Promise<ApiError> {
   const body = (await response
     .clone()
     .json()
-    .catch(() => ({}))) as Partial<Schemas["Problem"]> & { message?: string };
-  const problem = body.message ? { detail: body.message } : body;
-  return new ApiError(response.status, problem, response.headers.get("apigw-requestid"));
+    .catch(() => null)) as (Partial<Schemas["Problem"]> & { message?: string }) | null;
+  const problem = body?.message ? { detail: body.message } : (body ?? {});
+  const wait = Number(response.headers.get("Retry-After") ?? 0) * 1000;
+  return new ApiError(response.status, problem, response.headers.get("apigw-requestid"), wait || 0);
 }
 
 const everyRequest: Middleware = {
@@ -35,9 +38,9 @@ const everyRequest: Middleware = {
     if (token) request.headers.set("Authorization", `Bearer ${token}`);
     return request;
   },
-  async onResponse({ response }) {
+  async onResponse({ request, response }) {
     if (response.ok || response.status === 304) return;
-    if (response.status === 401) loseSession();
+    if (response.status === 401) loseSession(request.headers.get("Authorization")?.replace(/^Bearer /, "") ?? null);
     throw await toError(response);
   },
 };

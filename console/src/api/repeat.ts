@@ -10,7 +10,8 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * Repeat a request that may have failed for the moment, with growing pauses of which a random part is left out.
+ * Repeat a request that may have failed for the moment, with growing pauses of which a random part is left out, and not
+ * before the server says.
  *
  * The request has to send the same Idempotency-Key each time, so that it takes effect once.
  */
@@ -23,7 +24,8 @@ export async function repeat<T>(
       return await request();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      await wait(pause * (0.5 + Math.random() / 2));
+      const least = error instanceof ApiError ? error.retryAfterMs : 0;
+      await wait(Math.max(pause * (0.5 + Math.random() / 2), least));
     }
   }
   return request();

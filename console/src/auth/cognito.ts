@@ -13,6 +13,9 @@ export interface Tokens {
   expiresIn: number;
 }
 
+/** The hosted page has refused a code or a token. */
+export class RefusedError extends Error {}
+
 /** Leave for the hosted page. The browser comes back to `redirect`, and from there to the present address. */
 export async function leaveForSignIn({ domain, clientId, redirect }: HostedPage): Promise<void> {
   const [verifier, state] = [makeRandom(), makeRandom()];
@@ -35,25 +38,27 @@ export function leaveForSignOut({ domain, clientId, redirect }: HostedPage): voi
   location.assign(`${domain}/logout?${new URLSearchParams({ client_id: clientId, logout_uri: redirect })}`);
 }
 
-/** Return the tokens if the hosted page has sent the browser here, else null. A `state` of another window is refused. */
+/**
+ * Return the tokens if the hosted page has sent the browser here, else null. An answer with the `state` of another window
+ * is refused, and nothing of it is shown: anyone can write such a link.
+ */
 export async function finishSignIn(page: HostedPage): Promise<Tokens | null> {
   const answer = new URLSearchParams(location.search);
-  const [code, state] = [answer.get("code"), answer.get("state")];
-  if (answer.has("error")) {
-    // Without the answer in its address, a reload begins another sign-in.
-    history.replaceState(null, "", "/console/");
-    const reason = answer.get("error_description") ?? answer.get("error");
-    throw new Error(`The sign-in failed (${reason}). Reload the page to sign in again.`);
-  }
-  if (!code || !state) return null;
+  const [code, state, fault] = [answer.get("code"), answer.get("state"), answer.get("error")];
+  if (fault === null && (!code || !state)) return null;
   const kept = sessionStorage.getItem(`sign-in:${state}`);
   sessionStorage.removeItem(`sign-in:${state}`);
   const begun = kept ? (JSON.parse(kept) as { verifier: string; back: string }) : null;
+  // Without the answer in its address, a reload begins another sign-in.
   history.replaceState(null, "", begun?.back ?? "/console/");
   if (!begun) throw new Error("This sign-in was not started in this window. Reload the page to sign in.");
+  if (fault !== null) {
+    const reason = answer.get("error_description") ?? fault;
+    throw new Error(`The sign-in failed (${reason}). Reload the page to sign in again.`);
+  }
   return exchange(page, {
     grant_type: "authorization_code",
-    code,
+    code: code!,
     code_verifier: begun.verifier,
     redirect_uri: page.redirect,
   });
@@ -65,7 +70,8 @@ export const refresh = (page: HostedPage, token: string) =>
 async function exchange({ domain, clientId }: HostedPage, grant: Record<string, string>): Promise<Tokens> {
   const body = new URLSearchParams({ client_id: clientId, ...grant });
   const response = await fetch(`${domain}/oauth2/token`, { method: "POST", body });
-  if (!response.ok) throw new Error(`The sign-in failed (${response.status}). Reload the page to sign in again.`);
+  const message = `The sign-in failed (${response.status}). Reload the page to sign in again.`;
+  if (!response.ok) throw response.status < 500 ? new RefusedError(message) : new Error(message);
   const { id_token, refresh_token, expires_in } = (await response.json()) as {
     id_token: string;
     refresh_token?: string;

@@ -1,6 +1,6 @@
 // Who is signed in. Tokens live in the variables of this module alone: not in storage, not in an address.
 import { useSyncExternalStore } from "react";
-import { finishSignIn, leaveForSignIn, leaveForSignOut, refresh, type HostedPage } from "./cognito";
+import { finishSignIn, leaveForSignIn, leaveForSignOut, refresh, RefusedError, type HostedPage } from "./cognito";
 import { exchangeKey, keepPerson, keptPerson, takeKey, type Person } from "./local";
 
 export interface Config {
@@ -56,9 +56,12 @@ export async function become(person: Person): Promise<void> {
   await signInLocally(session.config, person, "");
 }
 
-/** Called when the server has refused the token: work goes on after the next sign-in, on the same page. */
-export function loseSession(): void {
-  if (session.state !== "signed-in") return;
+/**
+ * Called when the server has refused this token: work goes on after the next sign-in, on the same page. The answer to a
+ * request from before that sign-in says nothing of the new token.
+ */
+export function loseSession(token: string | null): void {
+  if (session.state !== "signed-in" || session.idToken !== token) return;
   const { config, refreshToken, person } = session;
   change({ state: "expired", config, refreshToken, person });
 }
@@ -68,19 +71,31 @@ export async function renewSession(): Promise<void> {
   if (session.state !== "expired" && session.state !== "signed-in") return;
   const { config, refreshToken, person } = session;
   if (config.signIn.kind === "local") return signInLocally(config, person ?? keptPerson(), "");
-  if (refreshToken) return accept(config, await refresh(hostedPage(config), refreshToken), refreshToken);
-  await leaveForSignIn(hostedPage(config));
+  const page = hostedPage(config);
+  if (!refreshToken) return leaveForSignIn(page);
+  try {
+    const tokens = await refresh(page, refreshToken);
+    if (!isSignedOut()) accept(config, tokens, refreshToken);
+  } catch (error) {
+    // Without an answer the same can succeed later; a refused token never does.
+    if (error instanceof RefusedError && session.state === "expired") return leaveForSignIn(page);
+    throw error;
+  }
 }
+
+const isSignedOut = () => session.state === "signed-out";
 
 export function signOut(): void {
   if (session.state !== "signed-in") return;
   const { config } = session;
+  clearTimeout(timer);
   change({ state: "signed-out", config, reason: "You have signed out. Reload the page to sign in again." });
   if (config.signIn.kind === "cognito") leaveForSignOut(hostedPage(config));
 }
 
 async function signInLocally(config: Config, person: Person, key: string): Promise<void> {
   const { idToken, expiresIn } = await exchangeKey(person, key);
+  if (isSignedOut()) return;
   keepPerson(person);
   change({ state: "signed-in", config, idToken, refreshToken: null, person });
   renewIn(expiresIn);
@@ -104,7 +119,10 @@ function accept(
 
 function renewIn(seconds: number): void {
   clearTimeout(timer);
-  timer = setTimeout(() => void renewSession().catch(loseSession), Math.max(seconds * 1000 - EARLY_MS, 1000));
+  timer = setTimeout(
+    () => void renewSession().catch(() => loseSession(getToken())),
+    Math.max(seconds * 1000 - EARLY_MS, 1000),
+  );
 }
 
 function hostedPage(config: Config): HostedPage {

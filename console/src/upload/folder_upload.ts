@@ -1,5 +1,6 @@
 // Sends the files of a folder into a volume: declares some hundred at a time, in the order of their paths, and sends
 // those that the bucket does not have. Small files are declared with their SHA-256, so that S3 accepts no other bytes.
+import { ApiError } from "../api/client";
 import { FileChangedFault, UploadFault } from "./faults";
 import { ObjectUpload } from "./object_upload";
 import type { Context, Task } from "./tasks";
@@ -29,7 +30,11 @@ function makeBatchTask([batch, ...later]: Batch[], target: FolderTarget): Task {
   const { files } = batch!;
   const run = async (context: Context) => {
     batch!.body ??= await describeReadable(batch!, target, context);
-    const declared = batch!.body.length ? await target.declare(batch!.body, batch!.key) : { items: [] };
+    const declared = batch!.body.length ? await declare(batch!, target) : { items: [] };
+    if (!declared) {
+      const parts = [...halve(batch!).map((each) => [each]), later].filter((each) => each.length);
+      return context.add(parts.map((each) => makeBatchTask(each, target)));
+    }
     const rest = batch!.files.slice(declared.items.length);
     const next = rest.length ? [makeBatch(rest), ...later] : later;
     const tasks = declared.items.map((item, at) => makeFileTask(batch!.files[at]!, item, target, context));
@@ -37,6 +42,25 @@ function makeBatchTask([batch, ...later]: Batch[], target: FolderTarget): Task {
     context.add([...tasks, ...(next.length ? [makeBatchTask(next, target)] : [])]);
   };
   return { path: files.length === 1 ? files[0]!.path : "", files: 0, bytes: 0, run };
+}
+
+/** Declare the files; null if one of several is refused, such as for its name: each half then shows whether it has it. */
+async function declare({ body, key }: Batch, target: FolderTarget) {
+  try {
+    return await target.declare(body!, key);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400 && body!.length > 1) return null;
+    throw error;
+  }
+}
+
+function halve({ files, body }: Batch): Batch[] {
+  const middle = files.length >> 1;
+  const [first, second] = [makeBatch(files.slice(0, middle)), makeBatch(files.slice(middle))];
+  return [
+    { ...first, body: body!.slice(0, middle) },
+    { ...second, body: body!.slice(middle) },
+  ];
 }
 
 /** Describe the files; one that cannot be read becomes a task of its own, which keeps no other one from being sent. */

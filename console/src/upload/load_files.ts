@@ -3,13 +3,16 @@
 
 type Kind = "table" | "note" | "images";
 
-const KINDS: Record<string, Kind> = { dat: "table", csv: "table", txt: "note", opt: "images", lfp: "images" };
+// Maps: in an object, a file called `constructor` would be found, and left out.
+const KINDS = new Map<string, Kind>([
+  ["dat", "table"],
+  ["csv", "table"],
+  ["txt", "note"],
+  ["opt", "images"],
+  ["lfp", "images"],
+]);
 const PARTS = new Set(["data", "natives", "native", "text", "texts", "ocr", "images", "image", "img"]);
-const SYSTEM_FILES: Record<string, string> = {
-  ".ds_store": ".DS_Store",
-  "thumbs.db": "Thumbs.db",
-  "desktop.ini": "desktop.ini",
-};
+const SYSTEM_FILES = new Map([".DS_Store", "Thumbs.db", "desktop.ini"].map((name) => [name.toLowerCase(), name]));
 const MAC_FOLDER = "__MACOSX/";
 
 export const getName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
@@ -17,15 +20,16 @@ export const getTop = (path: string) => path.slice(0, Math.max(path.indexOf("/")
 
 /** Return what a file is that systems add and no volume needs, such as `Thumbs.db`; null for other files. */
 export function findSystemKind(path: string): string | null {
-  if (path.startsWith(MAC_FOLDER) || path.includes(`/${MAC_FOLDER}`)) return MAC_FOLDER;
-  return SYSTEM_FILES[getName(path).toLowerCase()] ?? null;
+  // Beside or in the folder that was chosen; deeper it may be evidence, and the server keeps it.
+  if (path.startsWith(MAC_FOLDER) || path.slice(path.indexOf("/") + 1).startsWith(MAC_FOLDER)) return MAC_FOLDER;
+  return SYSTEM_FILES.get(getName(path).toLowerCase()) ?? null;
 }
 
 /** Return what a load file of this name lists; a note may be one, if there is no other. null for other files. */
 export function findKind(name: string): Kind | null {
   if (name.toLowerCase() === "manifest.csv") return "note";
   const dot = name.lastIndexOf(".");
-  return dot > 0 && !name.startsWith("._") ? (KINDS[name.slice(dot + 1).toLowerCase()] ?? null) : null;
+  return dot > 0 && !name.startsWith("._") ? (KINDS.get(name.slice(dot + 1).toLowerCase()) ?? null) : null;
 }
 
 /** Return how many folders the place of a load file is below: 0 for the root and `DATA/`; null for other files. */

@@ -9,10 +9,14 @@ type Found = (files: number) => void;
 const TURN = 500;
 
 /** Collect what was dropped. Call it in the event: afterwards the browser has taken the entries back. */
-export function collectDrop(data: DataTransfer, onFound: Found = () => undefined): Promise<Picked> {
+export async function collectDrop(data: DataTransfer, onFound: Found = () => undefined): Promise<Picked> {
   const items = [...data.items].filter((item) => item.kind === "file");
-  const entries = items.map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-  return entries.length ? collectEntries(entries, onFound) : collectInput([...data.files], onFound);
+  // Some sources of a drop give files without entries: they have no folder.
+  const found = items.map((item) => item.webkitGetAsEntry() ?? item.getAsFile());
+  const dropped = found.filter((each) => each !== null);
+  if (dropped.length < found.length)
+    throw new Error("A part of what was dropped cannot be read. Choose it by a button.");
+  return dropped.length ? collectDropped(dropped, onFound) : collectInput([...data.files], onFound);
 }
 
 /** Collect what a file field has; a folder's files have their path. */
@@ -25,17 +29,18 @@ export async function collectInput(files: Iterable<File>, onFound: Found = () =>
   return collection.finish();
 }
 
-async function collectEntries(entries: FileSystemEntry[], onFound: Found): Promise<Picked> {
-  const [collection, left] = [new Collection(onFound), entries.reverse()];
+async function collectDropped(dropped: (FileSystemEntry | File)[], onFound: Found): Promise<Picked> {
+  const [collection, left] = [new Collection(onFound), dropped.reverse()];
   for (let entry = left.pop(); entry; entry = left.pop()) {
-    if (entry.isDirectory) await collectFolder(entry as FileSystemDirectoryEntry, collection, left);
+    if (entry instanceof File) collection.add(entry.name, entry);
+    else if (entry.isDirectory) await collectFolder(entry as FileSystemDirectoryEntry, collection, left);
     else collection.add(getPath(entry), await getFile(entry as FileSystemFileEntry));
   }
   return collection.finish();
 }
 
 /** Add the files of a folder, and its folders to those that are left. A call returns at most 100 entries. */
-async function collectFolder(folder: FileSystemDirectoryEntry, to: Collection, left: FileSystemEntry[]): Promise<void> {
+async function collectFolder(folder: FileSystemDirectoryEntry, to: Collection, left: unknown[]): Promise<void> {
   const reader = folder.createReader();
   for (;;) {
     const batch = await new Promise<FileSystemEntry[]>((resolve, reject) =>
@@ -53,7 +58,6 @@ class Collection {
   seen = 0;
   private readonly files = new Map<string, PickedFile>();
   private readonly leftOut: Record<string, number> = {};
-  private readonly repeated: string[] = [];
 
   constructor(private readonly onFound: Found) {}
 
@@ -61,7 +65,8 @@ class Collection {
     this.seen += 1;
     const system = findSystemKind(path);
     if (system) this.leftOut[system] = (this.leftOut[system] ?? 0) + 1;
-    else if (this.files.has(path)) this.repeated.push(path);
+    // They come from two places, and one of them would be missing in the volume.
+    else if (this.files.has(path)) throw new Error(`Two files have the path ${path}. Choose their folders one by one.`);
     else this.files.set(path, { path, size: file.size, file });
     if (this.seen % TURN === 0) this.onFound(this.files.size);
   }
@@ -71,7 +76,7 @@ class Collection {
     this.onFound(files.length);
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
     const things = files.length ? groupThings(files) : [];
-    return { things, files: files.length, bytes, leftOut: this.leftOut, repeated: this.repeated };
+    return { things, files: files.length, bytes, leftOut: this.leftOut };
   }
 }
 

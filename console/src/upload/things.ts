@@ -76,7 +76,7 @@ function split(files: PickedFile[]): Thing[] {
   if (volumes.size < 2) return others.length ? [makeThing("volume", nameVolume(others), others), ...zips] : zips;
   const folders = Map.groupBy(others, (file) => getTop(file.path));
   folders.delete("");
-  const things = [...folders].map(([top, each]) => makeThing(volumes.has(top) ? "volume" : "other", top, each));
+  const things = [...folders].map(([top, each]) => makeThing("volume", top, each));
   return [...things.sort(byName), ...zips, ...loose.map((file) => makeThing("other", file.path, [file]))];
 }
 
@@ -84,8 +84,7 @@ function groupLoose(files: PickedFile[]): Thing[] {
   const kinds = files.map((file) => findKind(file.path));
   const tables = files.filter((_, at) => kinds[at] === "table");
   const main = tables.length ? tables : files.filter((_, at) => kinds[at] !== null);
-  if (!main.length) return [makeThing("other", nameSome(files), files)];
-  const isAlone = files.length === 1 || kinds.every((kind) => kind === "table" || kind === "note");
+  const isAlone = !main.length || files.length === 1 || kinds.every((kind) => kind === "table" || kind === "note");
   if (!isAlone) return [makeThing("volume", nameVolume(files), files)];
   return files.map((file) => makeThing(main.includes(file) ? "load-file" : "other", file.path, [file]));
 }

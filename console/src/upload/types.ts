@@ -27,13 +27,12 @@ export interface Thing {
   imageLoadFiles: string[];
 }
 
-/** What was chosen at once. `leftOut` counts the files that systems add, by kind; `repeated` are paths met twice. */
+/** What was chosen at once. `leftOut` counts the files that systems add, by kind. */
 export interface Picked {
   things: Thing[];
   files: number;
   bytes: number;
   leftOut: Record<string, number>;
-  repeated: string[];
 }
 
 export type TransferStatus =

@@ -155,6 +155,21 @@ test("what the API refuses is reported with its code, and concerns the whole upl
   expect(failure!.advice).toContain("Create another volume");
 });
 
+test("a file whose name the API refuses is named, and all others are sent", async () => {
+  const [world, volume, files] = [new World(), new Volume(), pick(600)];
+  const refused = files[130]!.path;
+  const declare = volume.declare.bind(volume);
+  volume.declare = async (each, key) => {
+    if (each.some(({ path }) => path === refused)) throw new ApiError(400, { detail: "A control character." }, null);
+    return declare(each, key);
+  };
+  const transfer = uploadFolder(files, volume, world);
+  transfer.start();
+  const end = await until(transfer, "failed");
+  expect(end.failures).toMatchObject([{ path: refused, message: "A control character." }]);
+  expect(end.files.done).toBe(599);
+});
+
 test("a file that was changed is reported, and the others are sent", async () => {
   const [world, files] = [new World(), pick(3)];
   const file = files[1]!.file;

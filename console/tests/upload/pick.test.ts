@@ -33,10 +33,10 @@ const describe = (picked: Picked) => picked.things.map(({ kind, name, files }) =
 
 test("a folder is collected with its paths, without the files of systems", async () => {
   const natives = Array.from({ length: 250 }, (_, at) => `VOL001/NATIVES/${at}.txt`);
-  const system = ["VOL001/.DS_Store", "VOL001/NATIVES/Thumbs.db", "VOL001/IMAGES/thumbs.db"];
+  const system = ["VOL001/.DS_Store", "VOL001/NATIVES/Thumbs.db", "VOL001/IMAGES/thumbs.db", "VOL001/__MACOSX/a"];
   const paths = [...natives, "VOL001/DATA/VOL001.dat", "VOL001/DATA/VOL001.opt", ...system];
   const picked = await collectDrop(drop(paths));
-  expect(picked).toMatchObject({ files: 252, leftOut: { ".DS_Store": 1, "Thumbs.db": 2 }, repeated: [] });
+  expect(picked).toMatchObject({ files: 252, leftOut: { ".DS_Store": 1, "Thumbs.db": 2, "__MACOSX/": 1 } });
   expect(picked.things).toMatchObject([
     {
       kind: "volume",
@@ -101,7 +101,23 @@ test.each([
     ],
   ],
   ["a folder without a load file", ["V/1.pdf"], [["volume", "V", 1]]],
-  ["other files", ["1.pdf", "2.pdf"], [["other", "1.pdf and 1 more", 2]]],
+  [
+    "other files, of which each is one thing: only one can be read as a load file",
+    ["1.pdf", "2.pdf"],
+    [
+      ["other", "1.pdf", 1],
+      ["other", "2.pdf", 1],
+    ],
+  ],
+  [
+    "volumes and a folder, which is sent as a whole",
+    ["V1/a.dat", "V2/b.dat", "Letters/1.pdf", "Letters/2.pdf"],
+    [
+      ["volume", "Letters", 2],
+      ["volume", "V1", 1],
+      ["volume", "V2", 1],
+    ],
+  ],
 ])("it is said what was dropped: %s", async (_, paths, expected) => {
   const picked = await collectDrop(drop(paths));
   expect(describe(picked)).toEqual(expected);
@@ -141,9 +157,24 @@ test("20,000 files of a field leave the page time to draw", async () => {
   expect(summarize(picked.things[0]!.files).folders.length).toBe(20);
 });
 
-test("a path that comes twice is said and sent once", async () => {
-  const picked = await collectInput([makeFile("a.dat", "1"), makeFile("a.dat", "2")]);
-  expect(picked).toMatchObject({ files: 1, repeated: ["a.dat"] });
+test("two files with one path are refused, because one of them would be missing", async () => {
+  const twice = collectInput([makeFile("a.dat", "1"), makeFile("a.dat", "2")]);
+  await expect(twice).rejects.toThrow("Two files have the path a.dat.");
+});
+
+test("no file is left out for a name that the server keeps", async () => {
+  const paths = ["V/a.dat", "V/NATIVES/Ada/__MACOSX/1.doc", "V/constructor", "V/__proto__", "V/x.constructor"];
+  const picked = await collectDrop(drop(paths));
+  expect(picked).toMatchObject({ files: 5, leftOut: {} });
+  expect(picked.things).toMatchObject([{ kind: "volume", loadFiles: ["V/a.dat"] }]);
+});
+
+test("a drop of which a part has no entry is collected as a whole, or refused", async () => {
+  const loose = (file: File | null) => ({ kind: "file", webkitGetAsEntry: () => null, getAsFile: () => file });
+  const collect = (file: File | null) =>
+    collectDrop({ items: [...drop(["V/a.dat"]).items, loose(file)], files: [] } as unknown as DataTransfer);
+  expect((await collect(makeFile("b.pdf", ""))).files).toBe(2);
+  await expect(collect(null)).rejects.toThrow("cannot be read");
 });
 
 test("files are counted by folder, and the ten largest are named", () => {

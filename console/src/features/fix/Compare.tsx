@@ -55,8 +55,11 @@ export function Compare(props: Props) {
 }
 
 function Values({ cells, columns, stored }: Props & { stored: Schemas["Exhibit"] }) {
-  const rows = columns.map((column, at) => ({ column, here: cells[at] ?? "", there: readStored(stored, column) }));
-  const others = rows.filter(({ here, there }) => hasOtherValue(here, there));
+  const rows = columns.map((column, at) => {
+    const [here, there] = [cells[at] ?? "", readStored(stored, column)];
+    return { column, here, there, isOther: hasOtherValue(here, there, column) };
+  });
+  const others = rows.filter(({ isOther }) => isOther);
   return (
     <>
       <p>
@@ -75,11 +78,10 @@ function Values({ cells, columns, stored }: Props & { stored: Schemas["Exhibit"]
             </tr>
           </thead>
           <tbody>
-            {[...others, ...rows.filter((each) => !others.includes(each))].map(({ column, here, there }) => (
+            {[...others, ...rows.filter(({ isOther }) => !isOther)].map(({ column, here, there, isOther }) => (
               <tr key={column.number}>
                 <th scope="row">
-                  <Untrusted text={column.name} />{" "}
-                  {hasOtherValue(here, there) && <span className="mark">▲ differs</span>}
+                  <Untrusted text={column.name} /> {isOther && <span className="mark">▲ differs</span>}
                 </th>
                 <td>
                   <Untrusted text={here.slice(0, 2_000)} />

@@ -94,7 +94,8 @@ function Rows({ state, access, isNarrow }: { state: State; access: Access; isNar
   const work = useCorrecting(state.id, listed.rows, columns.length);
   const { sheet, rows } = work;
   const element = useRef<HTMLDivElement>(null);
-  useFixKeys({ element, isOn: access.canEdit, rows: listed.rows, load: work.load, sheet });
+  const { isSending } = work.footer;
+  useFixKeys({ element, isOn: access.canEdit, rows: listed.rows, load: work.load, isSending, sheet });
   const shown = chooseColumns(rows, columns, isAll);
   const setCode = (next: string | null) => {
     page.first();

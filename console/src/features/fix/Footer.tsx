@@ -18,7 +18,7 @@ interface Props {
   onLoad: () => void;
   onLeaveOut: () => void;
   onUndo: () => void;
-  onAgain: () => void;
+  onAgain?: () => void;
 }
 
 /** What happens to the rows, in numbers, and what is left to do before. */

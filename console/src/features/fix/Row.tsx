@@ -4,7 +4,7 @@ import { Untrusted } from "../../ui/Untrusted";
 import { Cell } from "./Cell";
 import type { Cells } from "./cells";
 import { nameReason } from "./codes";
-import { judge, type Change } from "./draft";
+import { hasReplaced, judge, type Change } from "./draft";
 import { Choices, Reason, Refused } from "./Reason";
 import { findFaults, kindOf, showRaw, type Column, type SheetRow } from "./rows";
 import { Shape } from "./Shape";
@@ -124,6 +124,7 @@ function ShapeCell({ row, change, columns, shown, actions, ...props }: RowProps)
         joiner={props.joiner}
         next={props.next}
         isReady={judge(change, columns.length) === "ready"}
+        hasReplaced={hasReplaced(change?.cells ?? row.cells ?? [])}
         onCells={(cells, place) => actions.onCells(row, cells, place)}
         onAsIs={() => actions.onAsIs(row, true)}
         onJoin={(cells) => props.next && actions.onJoin(row, cells, props.next.row)}

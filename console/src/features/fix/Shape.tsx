@@ -11,7 +11,7 @@ import {
   toControl,
   type Cells,
 } from "./cells";
-import { showRaw, type Column, type SheetRow } from "./rows";
+import { findLineEnd, showRaw, type Column, type SheetRow } from "./rows";
 
 interface Props {
   row: SheetRow;
@@ -19,6 +19,8 @@ interface Props {
   columns: readonly Column[];
   joiner: string;
   isReady: boolean;
+  /** Whether a cell has the sign for bytes that cannot be read. */
+  hasReplaced: boolean;
   /** The next record of the sheet, if its cells may be the rest of this one's. */
   next: { row: SheetRow; cells: Cells } | null;
   onCells: (cells: Cells, place: string) => void;
@@ -39,6 +41,9 @@ export function Shape(props: Props) {
         </strong>{" "}
         {row.isProposed && !props.isReady && (
           <span className="quiet">The page has divided the record: compare it. </span>
+        )}
+        {props.hasReplaced && !props.isReady && (
+          <span className="mark">The file has bytes that cannot be read: enter what � stands for. </span>
         )}
         <button
           type="button"
@@ -137,7 +142,7 @@ function Tools({ cells, columns, at, position, act, joiner, next, ...props }: To
         Remove empty cell {number}
       </button>
       {next && (
-        <button type="button" onClick={() => props.onJoin(joinRecords(cells, next.cells))}>
+        <button type="button" onClick={() => props.onJoin(joinRecords(cells, next.cells, findLineEnd(props.row)))}>
           Join with line {next.row.line}, and leave that out
         </button>
       )}

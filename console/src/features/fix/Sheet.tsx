@@ -3,7 +3,7 @@ import { Untrusted } from "../../ui/Untrusted";
 import { cellsOf, findAlike, type Draft } from "./draft";
 import { focusNextFault, moveFromEdge } from "./focus";
 import { Row, type RowActions } from "./Row";
-import { kindOf, type Column, type SheetRow } from "./rows";
+import { isFollowed, kindOf, type Column, type SheetRow } from "./rows";
 
 interface Props {
   importId: number;
@@ -90,17 +90,18 @@ export function Sheet(props: Props) {
 function findRest(draft: Draft, row: SheetRow, next: SheetRow | undefined, width: number) {
   if (!next?.cells || next.takenBy !== null || kindOf(row, width) !== "shape" || kindOf(next, width) !== "shape")
     return null;
-  if (draft.out.has(next.line)) return null;
+  if (draft.out.has(next.line) || !isFollowed(row, next)) return null;
   const cells = cellsOf(draft, next);
   return cellsOf(draft, row).length < width && cells.length < width ? { row: next, cells } : null;
 }
 
-function offerAlike({ lastEdit, draft, rows, columns, onAlike }: Props, row: SheetRow) {
+function offerAlike({ lastEdit, draft, rows, columns, inFlight, onAlike }: Props, row: SheetRow) {
   const change = draft.changes.get(row.line);
   if (!change || lastEdit?.line !== row.line || !row.cells) return null;
   const { at } = lastEdit;
   const [before, after] = [row.cells[at] ?? "", change.cells[at] ?? ""];
-  const alike = before === after ? [] : findAlike(draft, rows, columns, row, at);
+  const open = rows.filter(({ line }) => !inFlight.has(line) && !draft.out.has(line));
+  const alike = before === after ? [] : findAlike(draft, open, columns, row, at);
   if (alike.length === 0) return null;
   return { at, count: alike.length, text: before, onApply: () => onAlike(alike, at, after) };
 }

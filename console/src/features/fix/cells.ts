@@ -49,9 +49,9 @@ export function removeEmpty(cells: Cells, at: number): Cells {
   return cells[at] === "" ? [...cells.slice(0, at), ...cells.slice(at + 1)] : cells;
 }
 
-/** Put two records together that a line break inside a cell had divided. */
-export function joinRecords(first: Cells, second: Cells): Cells {
-  return merge([...first, ...second], first.length - 1, "\n");
+/** Put two records together that a line break inside a cell had divided, with the line end that the file has there. */
+export function joinRecords(first: Cells, second: Cells, lineEnd: string): Cells {
+  return merge([...first, ...second], first.length - 1, lineEnd);
 }
 
 /** Return the delimiter of the file, or nothing for one that no value has: a control character other than the tab. */

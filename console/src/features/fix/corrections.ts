@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, data, type Schemas } from "../../api/client";
-import type { Change } from "./draft";
+import { toBody, type Change } from "./draft";
 import type { State } from "./queries";
 
 /** A request with the key under which all attempts of it take effect once. */
@@ -37,6 +37,16 @@ export function readRefusals(error: unknown, body: Schemas["NewCorrections"]): R
     if (line !== undefined) byLine.set(line, message);
   }
   return byLine.size ? { byLine, isWhole: byLine.size < MOST_ERRORS } : null;
+}
+
+/**
+ * Return the request for these changes: the same one again, with its key, if it has failed and they are what it had. It
+ * may have taken effect all the same. What was changed since is another request.
+ */
+export function makeRequest(rows: readonly Change[], discard: readonly number[], failed: Request | undefined): Request {
+  const body = { rows: rows.map(toBody), discard: [...discard] };
+  if (failed && JSON.stringify(failed.body) === JSON.stringify(body)) return failed;
+  return { key: crypto.randomUUID(), rows, body };
 }
 
 export function useCorrections(importId: number, onTaken: (request: Request, answer: Schemas["Correction"]) => void) {

@@ -23,6 +23,7 @@ export const EMPTY: Draft = { changes: new Map(), out: new Map() };
 export const MAX_ROWS = 1_000;
 // The API takes 4,000,000 bytes of rows.
 const MAX_BYTES = 3_900_000;
+const REPLACED = "\ufffd";
 
 export const isEmpty = (draft: Draft): boolean => draft.changes.size === 0 && draft.out.size === 0;
 
@@ -31,8 +32,9 @@ export function cellsOf(draft: Draft, row: SheetRow): Cells {
   return draft.changes.get(row.line)?.cells ?? row.cells ?? [];
 }
 
+/** Change the cells. What was confirmed of the row as it was before, is not confirmed any more: its id may be another. */
 export function setCells(draft: Draft, row: SheetRow, cells: Cells): Draft {
-  return put(draft, row, { ...changeOf(draft, row), cells, isAsIs: false });
+  return put(draft, row, { ...changeOf(draft, row), cells, isAsIs: false, version: null });
 }
 
 export function setCell(draft: Draft, row: SheetRow, at: number, text: string): Draft {
@@ -91,10 +93,16 @@ export function judge(change: Change | undefined, width: number): Verdict {
   if (!change) return "untouched";
   if (change.cells.length !== width) return "misfit";
   if (change.isAsIs || change.version !== null) return "ready";
-  return kindOf(change.row, width) === "cells" && listUntouched(change.row, change.cells).length
-    ? "unfinished"
-    : "ready";
+  if (kindOf(change.row, width) === "cells")
+    return listUntouched(change.row, change.cells).length ? "unfinished" : "ready";
+  return hasReplaced(change.cells) ? "unfinished" : "ready";
 }
+
+/**
+ * Whether a record that could not be read as a row has U+FFFD, which stands for bytes that cannot be decoded. Its import
+ * has not looked at its bytes, as it does at those of other rows: the user has to say that these cells are right.
+ */
+export const hasReplaced = (cells: Cells): boolean => cells.some((cell) => cell.includes(REPLACED));
 
 /** Return the changes by what they are, but for rows that are left out or refused. */
 export function sortChanges(

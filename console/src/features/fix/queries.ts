@@ -52,17 +52,33 @@ export function useOpenRows(importId: number, code: string | null, after: string
   });
 }
 
+/** Return the items of all pages: a row that is not read would be shown without what was entered in it. */
+export async function readAll<Item>(
+  read: (after: string | undefined) => Promise<{ items: Item[]; next: string | null }>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let after: string | undefined;
+  do {
+    const page = await read(after);
+    items.push(...page.items);
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  return items;
+}
+
 /** What the newest corrections rejected again; they are read once, and again when one of them has ended. */
 export function useRejectedAgain(corrections: readonly number[]) {
   return useQueries({
     queries: corrections.slice(0, AGAIN).map((importId) => ({
       queryKey: ["rejected-again", importId],
       staleTime: Infinity,
-      queryFn: async ({ signal }: { signal: AbortSignal }) => {
-        const params = { path: { importId }, query: { limit: WHOLE_PAGE } };
-        const page = data(await api.GET("/imports/{importId}/rejected-rows", { params, signal }));
-        return { importId, rows: page.items };
-      },
+      queryFn: async ({ signal }: { signal: AbortSignal }) => ({
+        importId,
+        rows: await readAll(async (after) => {
+          const params = { path: { importId }, query: { limit: WHOLE_PAGE, after } };
+          return data(await api.GET("/imports/{importId}/rejected-rows", { params, signal }));
+        }),
+      }),
     })),
     combine: (results) => ({
       isPending: results.some((each) => each.isPending),

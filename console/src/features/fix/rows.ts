@@ -115,4 +115,16 @@ export function chooseColumns(rows: readonly SheetRow[], columns: readonly Colum
 }
 
 /** Return the text of a record as it is in the file, without the line end after it. */
-export const showRaw = (row: SheetRow): string => row.raw.replace(/(\r\n|\r|\n)$/, "");
+export const showRaw = (row: SheetRow): string => row.raw.slice(0, row.raw.length - findLineEnd(row).length);
+
+/** Return the line end after a record; nothing if the file ends there, or where that is not known. */
+export const findLineEnd = (row: SheetRow): string =>
+  row.isRawWhole ? (/(\r\n|\r|\n)$/.exec(row.raw)?.[0] ?? "") : "";
+
+/** Whether the next record begins in the line after this one, so that its cells may be the rest of this one's. */
+export function isFollowed(row: SheetRow, next: SheetRow): boolean {
+  const end = findLineEnd(row);
+  // A CR alone ends a line only in a file whose records end so.
+  const lines = row.raw.match(end === "\r" ? /\r\n|\r|\n/g : /\n/g)?.length ?? 0;
+  return end !== "" && row.rejectedBy === null && row.line + lines === next.line;
+}

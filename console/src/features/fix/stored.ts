@@ -19,7 +19,7 @@ const FIELDS: Record<string, keyof Exhibit> = {
 /** Return the stored text of a column, which may be blank; null if the API does not return it in the file's form. */
 export function readStored(exhibit: Exhibit, column: Column): string | null {
   // Text that a field cannot hold as written, such as that of a date, is a property, too.
-  const written = exhibit.properties[column.name];
+  const written = Object.hasOwn(exhibit.properties, column.name) ? exhibit.properties[column.name] : null;
   if (written != null) return written;
   if (column.field === null) return "";
   if (column.field === "custodians") return exhibit.custodians.join("; ");
@@ -28,9 +28,11 @@ export function readStored(exhibit: Exhibit, column: Column): string | null {
   return name ? String(exhibit[name] ?? "") : null;
 }
 
-/** Whether a cell and the stored text differ in more than the spaces around them and the order of a list. */
-export function hasOtherValue(here: string, there: string | null): boolean {
-  return there !== null && sortList(here) !== sortList(there);
+/** Whether a cell and the stored text differ in more than the spaces around them and, of a list, the order. */
+export function hasOtherValue(here: string, there: string | null, { field }: Column): boolean {
+  if (there === null) return false;
+  const isList = field === "custodians" || field === "tags";
+  return isList ? sortList(here) !== sortList(there) : here.trim() !== there.trim();
 }
 
 const sortList = (text: string): string =>

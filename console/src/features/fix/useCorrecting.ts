@@ -2,8 +2,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { announce } from "../../ui/LiveRegion";
 import { count } from "../../ui/values";
-import { readRefusals, refresh, useCorrections, type Load, type Request } from "./corrections";
-import { dropLines, MAX_ROWS, restore, sortChanges, takeBatch, toBody, type Change, type Draft } from "./draft";
+import { makeRequest, readRefusals, refresh, useCorrections, type Load, type Request } from "./corrections";
+import { dropLines, MAX_ROWS, restore, sortChanges, takeBatch, type Draft } from "./draft";
 import type { State } from "./queries";
 import type { SheetRow } from "./rows";
 import { useSheet } from "./useSheet";
@@ -24,9 +24,9 @@ export function useCorrecting(importId: number, listed: readonly SheetRow[], wid
   const changes = sortChanges(draft, width, refusals);
   const batch = takeBatch(changes.ready);
   const out = [...draft.out.keys()].filter((line) => !refusals.has(line)).slice(0, MAX_ROWS);
-  const send = (sent: readonly Change[], discard: number[]) =>
-    sending.mutate({ key: crypto.randomUUID(), rows: sent, body: { rows: sent.map(toBody), discard } });
-  const load = () => void (batch.length && !sending.isPending && send(batch, []));
+  const failed = sending.isError ? sending.variables : undefined;
+  const [loading, leaving] = [makeRequest(batch, [], failed), makeRequest([], out, failed)];
+  const load = () => void (batch.length && !sending.isPending && sending.mutate(loading));
   const shown = new Set(rows.map((row) => row.line));
   const touched = new Set([...draft.changes.keys(), ...draft.out.keys()]);
   const isRefusal = sending.variables && readRefusals(sending.error, sending.variables.body) !== null;
@@ -59,8 +59,9 @@ export function useCorrecting(importId: number, listed: readonly SheetRow[], wid
       isSending: sending.isPending,
       error: isRefusal ? null : sending.error,
       onLoad: load,
-      onLeaveOut: () => send([], out),
-      onAgain: () => sending.variables && sending.mutate(sending.variables),
+      onLeaveOut: () => sending.mutate(leaving),
+      // What is on the page is sent, and never what it was when the request failed.
+      onAgain: failed && [loading, leaving].includes(failed) ? () => sending.mutate(failed) : undefined,
     },
   };
 }
@@ -84,7 +85,7 @@ function useLoads(importId: number, rows: readonly SheetRow[], replace: (how: (d
   const [list, setList] = useState<readonly Load[]>([]);
   const queries = useQueryClient();
   const add = useCallback((load: Load) => {
-    setList((before) => (before.some((each) => each.importId === load.importId) ? before : [load, ...before]));
+    setList((before) => addLoad(before, load));
   }, []);
   useEffect(() => {
     for (const { takenBy } of rows) if (takenBy !== null) add({ importId: takenBy, sent: [], isEnded: false });
@@ -96,6 +97,13 @@ function useLoads(importId: number, rows: readonly SheetRow[], replace: (how: (d
     refresh(queries, importId);
   };
   return { list, add, end };
+}
+
+/** Return the list with a correction; one that the rows have named before gets what this page has sent. */
+export function addLoad(list: readonly Load[], load: Load): readonly Load[] {
+  const known = list.find((each) => each.importId === load.importId);
+  if (!known) return [load, ...list];
+  return load.sent.length ? list.map((each) => (each === known ? { ...known, sent: load.sent } : each)) : list;
 }
 
 /** Whether an import ended before it has looked at its rows: they are open as they were sent. */

@@ -9,6 +9,8 @@ interface Wiring {
   isOn: boolean;
   rows: readonly SheetRow[];
   load: () => void;
+  /** Rows on their way stay as they were sent. */
+  isSending: boolean;
   sheet: SheetState;
 }
 
@@ -34,11 +36,12 @@ export function useFixKeys(wiring: Wiring) {
   }, [isOn, rows, element]);
 }
 
-function handle(event: KeyboardEvent, { element, load, sheet }: Wiring): boolean {
+function handle(event: KeyboardEvent, { element, load, isSending, sheet }: Wiring): boolean {
   const isCommand = event.ctrlKey || event.metaKey;
   if (isCommand && event.key === "Enter") load();
-  else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "z") undo(element.current, sheet);
-  else if (!isCommand && !event.altKey && event.key.toLowerCase() === "n" && !takesText(event.target))
+  else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "z") {
+    if (!isSending) undo(element.current, sheet);
+  } else if (!isCommand && !event.altKey && event.key.toLowerCase() === "n" && !takesText(event.target))
     focusNextFault(element.current, event.shiftKey ? -1 : 1);
   else return false;
   return true;

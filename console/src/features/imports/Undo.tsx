@@ -5,10 +5,8 @@ import { Dialog } from "../../ui/Dialog";
 import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
 import { UndoResult } from "./UndoResult";
-import { findNamedImport, hasEnded, labelUndo } from "./undo";
+import { findNamedImport, isAnswer, labelUndo } from "./undo";
 import { useRequestUndo, useUndo } from "./undoQueries";
-
-type Undo = Schemas["Undo"];
 
 /** What an undo would do, found out by a dry run, and the button that does it. */
 export function UndoDialog({ importId, onClose }: { importId: number; onClose: () => void }) {
@@ -35,16 +33,11 @@ export function UndoDialog({ importId, onClose }: { importId: number; onClose: (
   );
 }
 
-/** Whether an undo is what the dry run has found, and not what another window has requested since. */
-function isAnswer(undo: Undo, requested: Undo | undefined): boolean {
-  return requested !== undefined && undo.undoNo === requested.undoNo && hasEnded(undo);
-}
-
-function Offer({ importId, found, onClose }: { importId: number; found: Undo; onClose: () => void }) {
+function Offer({ importId, found, onClose }: { importId: number; found: Schemas["Undo"]; onClose: () => void }) {
   const [key] = useState(() => crypto.randomUUID());
   const undo = useRequestUndo(importId);
   if (found.status === "nothing_to_undo") return <p>There is nothing to undo: the import has written nothing.</p>;
-  if (found.status === "superseded") return <p>The undo was requested in another window meanwhile.</p>;
+  if (found.status === "superseded" || !found.dryRun) return <p>The undo was requested in another window meanwhile.</p>;
   return (
     <>
       <p>Nothing is changed yet.</p>

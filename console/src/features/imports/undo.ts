@@ -10,6 +10,15 @@ const ENDED: readonly string[] = [
 
 export const hasEnded = (undo: Undo) => ENDED.includes(undo.status);
 
+/**
+ * Whether an undo answers the request for a dry run: it is that one or, from another window, a later one. A later undo
+ * that changes the case does so at once, since nothing is left to offer.
+ */
+export function isAnswer(undo: Undo, requested: Undo | undefined): boolean {
+  const isLater = requested !== undefined && (undo.undoNo ?? 0) >= (requested.undoNo ?? 0);
+  return isLater && (hasEnded(undo) || !undo.dryRun);
+}
+
 export const REASONS: Record<Schemas["KeptCode"], string> = {
   CHANGED_SINCE: "a user or a later import has changed the document, or this value of it",
   TAGGED_SINCE: "a user has tagged the document",

@@ -16,7 +16,8 @@ interface CasePanelProps {
   /** Whether the case is the next thing to choose, so that the focus goes there. */
   isNext: boolean;
   onCase: (name: string) => void;
-  onChange: () => void;
+  /** Absent while the draft is being announced, which cannot be taken back until it has a place. */
+  onChange?: () => void;
 }
 
 /** The case that the files are for: an existing one by a name like it, or a new one that is created by its button. */
@@ -58,6 +59,8 @@ function ChooseCase({ isNext, onCase }: Pick<CasePanelProps, "isNext" | "onCase"
   const id = useId();
   const cases = useCases(name, true);
   const similar = useSimilarCases(name);
+  // Of the name as it is now: a new case is offered only beside those that it may be confused with.
+  const isSought = similar.isSuccess && !similar.isPlaceholderData;
   const isLimited = useMe().data?.cases != null;
   const exact = name && similar.data?.exact?.name === name ? similar.data.exact : null;
   const key = useMemo(() => crypto.randomUUID(), [name]);
@@ -102,7 +105,7 @@ function ChooseCase({ isNext, onCase }: Pick<CasePanelProps, "isNext" | "onCase"
           ))}
         </ul>
       )}
-      {name && !exact && similar.isSuccess && !isLimited && (
+      {name && !exact && isSought && !isLimited && (
         <div>
           <button type="button" disabled={create.isPending} onClick={() => create.mutate(name)}>
             Create the case <Untrusted text={name} />
@@ -110,7 +113,7 @@ function ChooseCase({ isNext, onCase }: Pick<CasePanelProps, "isNext" | "onCase"
           {others.length > 0 && <span className="quiet">Only if it is none of these.</span>}
         </div>
       )}
-      {name && !exact && isLimited && others.length === 0 && similar.isSuccess && (
+      {name && !exact && isLimited && others.length === 0 && isSought && (
         <p>You have no case with this name, and your account cannot create cases. Ask your administrator.</p>
       )}
       {create.isError && <Failure error={create.error} />}

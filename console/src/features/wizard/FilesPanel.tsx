@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { collectInput, getTransfer, type Picked, type Thing } from "../../upload";
+import { collectInput, getTransfer, type Picked, type Thing, type TransferStatus } from "../../upload";
 import { FileButtons } from "../../ui/DropTarget";
 import { Failure } from "../../ui/Failure";
 import { Untrusted } from "../../ui/Untrusted";
@@ -8,7 +8,7 @@ import type { Kept } from "./kept";
 import { Panel } from "./Panel";
 import type { Draft } from "./queries";
 import { LeftOut, Things } from "./Things";
-import { TransferDetails, TransferLine } from "./TransferLine";
+import { TransferDetails, TransferLine, useTransfer } from "./TransferLine";
 import { describeThing } from "./words";
 
 interface FilesPanelProps {
@@ -16,20 +16,22 @@ interface FilesPanelProps {
   place: string;
   kept: Kept;
   mismatch: string | null;
+  /** Whether the files are being announced: what is chosen then stays. */
+  isBeginning: boolean;
   seal: { apply: () => void; isPending: boolean };
   onPicked: (picked: Picked) => void;
   onThing: (thing: Thing | null) => void;
 }
 
 /** What was chosen, and how far it has arrived. */
-export function FilesPanel({ draft, place, kept, mismatch, seal, onPicked, onThing }: FilesPanelProps) {
+export function FilesPanel({ draft, place, kept, mismatch, seal, isBeginning, onPicked, onThing }: FilesPanelProps) {
   const [fault, setFault] = useState<unknown>(null);
   const pick = (files: File[]) => {
     setFault(null);
     collectInput(files).then(onPicked, setFault);
   };
   const transfer = getTransfer(place);
-  const isAwaited = draft !== null && !transfer && awaitsBytes(draft);
+  const isAwaited = draft !== null && takesFiles(draft, useTransfer(transfer)?.status);
   const isEmpty = !draft && !kept.thing;
   return (
     <Panel
@@ -45,13 +47,13 @@ export function FilesPanel({ draft, place, kept, mismatch, seal, onPicked, onThi
     >
       {isEmpty && !kept.picked && <Choose onFiles={pick} />}
       {isEmpty && kept.picked && <Things picked={kept.picked} onThing={onThing} onFiles={pick} />}
-      {isAwaited && <ChooseAgain draft={draft} onFiles={pick} seal={seal} />}
+      {isAwaited && <ChooseAgain draft={draft} isFailed={transfer !== undefined} onFiles={pick} seal={seal} />}
       {mismatch && (
         <p className="notice bad" role="alert">
           {mismatch}
         </p>
       )}
-      {!draft && kept.thing && (
+      {!draft && kept.thing && !isBeginning && (
         <button type="button" onClick={() => onThing(null)}>
           Choose other files
         </button>
@@ -63,8 +65,9 @@ export function FilesPanel({ draft, place, kept, mismatch, seal, onPicked, onThi
   );
 }
 
-/** Whether the server still waits for bytes of the draft. */
-export function awaitsBytes(draft: Draft): boolean {
+/** Whether files can be chosen for the draft: the server awaits them, and no upload of this window goes on. */
+export function takesFiles(draft: Draft, upload: TransferStatus | undefined): boolean {
+  if (upload !== undefined && upload !== "failed") return false;
   if (draft.volume) return draft.volume.status === "open" || draft.volume.failureCode === "FILES_MISSING";
   return draft.rows?.status === "awaiting_upload";
 }
@@ -103,11 +106,13 @@ function Choose({ onFiles }: { onFiles: (files: File[]) => void }) {
 
 interface ChooseAgainProps {
   draft: Draft;
+  /** Whether an upload of this window has failed, such as of a file that was changed. */
+  isFailed: boolean;
   onFiles: (files: File[]) => void;
 }
 
 /** After a reload the browser has no access to the files any more; what has arrived is not sent again. */
-function ChooseAgain({ draft, onFiles, seal }: Pick<FilesPanelProps, "seal"> & ChooseAgainProps) {
+function ChooseAgain({ draft, isFailed, onFiles, seal }: Pick<FilesPanelProps, "seal"> & ChooseAgainProps) {
   return (
     <div className="drop">
       <p>
@@ -115,12 +120,22 @@ function ChooseAgain({ draft, onFiles, seal }: Pick<FilesPanelProps, "seal"> & C
           Choose <Untrusted text={draft.name} /> again to go on.
         </strong>
       </p>
-      <p className="quiet">This window has no access to the files any more. Only what has not arrived yet is sent.</p>
+      <p className="quiet">
+        {!isFailed && "This window has no access to the files any more. "}Only what has not arrived yet is sent.
+      </p>
       <FileButtons onFiles={onFiles} isPrimary />
-      {draft.volume?.status === "open" && (
-        <button type="button" disabled={seal.isPending} onClick={seal.apply}>
-          Everything had arrived: go on
-        </button>
+      {!isFailed && draft.volume?.status === "open" && (
+        <>
+          <button type="button" disabled={seal.isPending} onClick={seal.apply}>
+            Everything had arrived: go on
+          </button>
+          {draft.volume.kind === "files" && (
+            <p className="quiet">
+              The files of a folder are announced little by little. The server cannot miss one that was not announced
+              yet: if you are not sure, choose the folder again.
+            </p>
+          )}
+        </>
       )}
     </div>
   );

@@ -1,10 +1,11 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
 import { isRunning } from "../../ui/Status";
+import { Untrusted } from "../../ui/Untrusted";
 import { formatBytes } from "../../ui/values";
 import { forgetTransfer } from "../../upload";
 import { CheckResult } from "./CheckResult";
@@ -40,7 +41,9 @@ export function Footer(props: FooterProps) {
     );
   return (
     <footer className={isChecked ? "foot" : "foot stays"} aria-label="Check and import">
-      {rows?.status === "failed" && rows.failureMessage && <Failed rows={rows} />}
+      {[rows, ...(draft?.images ?? [])].map(
+        (each) => each && isStopped(each) && <Stopped key={each.id} found={each} />,
+      )}
       {draft && isBusy(draft) && <Busy draft={draft} />}
       {isRequested && !isBusy(draft) && <p role="status">The check begins {awaits}.</p>}
       {isChecked && <Checked {...props} draft={draft!} />}
@@ -65,23 +68,37 @@ const atWork = (each: Schemas["ImportDetails"]) => isRunning(each.status);
 const isBusy = (draft: Draft | null) =>
   [draft?.rows, ...(draft?.images ?? [])].some((each) => each != null && atWork(each));
 
-/** Whether the check has ended, of the data file and of all image load files. */
+const isStopped = (each: Schemas["ImportDetails"]) => each.status === "failed" || each.status === "cancelled";
+
+/** Whether the check has ended, of the data file and of all image load files, none of which is only held. */
 export function isDone(draft: Draft | null): boolean {
-  return draft?.rows?.status === "checked" && draft.images.every((each) => !atWork(each));
+  if (draft?.rows?.status !== "checked" || draft.images.length < draft.imageCount) return false;
+  return draft.images.every((each) => !atWork(each) && each.status !== "uploaded");
 }
 
-function Failed({ rows }: { rows: Schemas["ImportDetails"] }) {
+const refresh = (queries: QueryClient) =>
+  Promise.all(["draft-import", "draft-images"].map((name) => queries.invalidateQueries({ queryKey: [name] })));
+
+/** Why a file of the draft cannot be imported as it is: an import would leave its rows or pages out. */
+function Stopped({ found }: { found: Schemas["ImportDetails"] }) {
   const queries = useQueryClient();
   const retry = useMutation({
-    mutationFn: (key: string) => retryImport(rows.id, key),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["draft-import", rows.id] }),
+    mutationFn: (key: string) => retryImport(found.id, key),
+    onSettled: () => refresh(queries),
   });
   return (
     <div className="notice bad" role="alert">
-      <strong>{rows.failureCode}</strong>
-      <p>{rows.failureMessage}</p>
-      <p>Change how the file is read or its columns, or try the same again.</p>
-      {rows.actions.includes("retry") && (
+      <strong>{found.failureCode ?? "Stopped"}</strong>
+      {found.failureMessage && <p>{found.failureMessage}</p>}
+      {found.kind === "images" ? (
+        <p>
+          The pages of <Untrusted text={found.fileName} /> are not imported. Try it again, then check the file once
+          more.
+        </p>
+      ) : (
+        <p>Change how the file is read or its columns, or try the same again.</p>
+      )}
+      {found.actions.includes("retry") && (
         <button type="button" disabled={retry.isPending} onClick={() => retry.mutate(crypto.randomUUID())}>
           Try again
         </button>
@@ -96,7 +113,7 @@ function Busy({ draft }: { draft: Draft }) {
   const now = [draft.rows, ...draft.images].find((each) => each != null && atWork(each))!;
   const cancel = useMutation({
     mutationFn: (key: string) => cancelImport(now.id, key),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["draft-import", now.id] }),
+    onSettled: () => refresh(queries),
   });
   const part = now.chunks > 0 ? now.chunksDone / now.chunks : now.bytesRead / Math.max(now.size, 1);
   const words =
@@ -122,6 +139,7 @@ function Busy({ draft }: { draft: Draft }) {
 
 function Checked({ draft, place, choice }: FooterProps & { draft: Draft }) {
   const [, navigate] = useLocation();
+  const queries = useQueryClient();
   const [hasRead, setRead] = useState(false);
   const outcome = addUp(draft.rows, draft.images);
   const label = labelRun(outcome);
@@ -135,10 +153,12 @@ function Checked({ draft, place, choice }: FooterProps & { draft: Draft }) {
     },
     onSuccess: () => {
       forgetTransfer(place);
-      navigate(`/imports/${draft.rows!.id}`, { replace: true });
       forgetKept(place);
     },
+    // Another window may have changed the options, or run the file.
+    onError: () => refresh(queries),
   });
+  const open = () => navigate(`/imports/${draft.rows!.id}`, { replace: true });
   const isHeld = outcome.warnings > 0 && !hasRead;
   return (
     <div className="stack">
@@ -152,7 +172,12 @@ function Checked({ draft, place, choice }: FooterProps & { draft: Draft }) {
       />
       <div className="bar">
         {label && (
-          <button type="button" className="primary" disabled={isHeld || start.isPending} onClick={() => start.mutate()}>
+          <button
+            type="button"
+            className="primary"
+            disabled={isHeld || start.isPending}
+            onClick={() => start.mutate(undefined, { onSuccess: open })}
+          >
             {label}
           </button>
         )}

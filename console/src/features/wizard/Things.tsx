@@ -2,7 +2,6 @@ import { useState } from "react";
 import type { Picked, Thing } from "../../upload";
 import { FileButtons } from "../../ui/DropTarget";
 import { Untrusted } from "../../ui/Untrusted";
-import { count } from "../../ui/values";
 import { describeThing, join } from "./words";
 
 interface ThingsProps {
@@ -18,6 +17,8 @@ const KINDS: Record<Thing["kind"], string> = {
   other: "not a load file by its name",
 };
 
+const MOST = 100;
+
 /** Several things were chosen, or none of use: the user says which one this import is about. */
 export function Things({ picked, onThing, onFiles }: ThingsProps) {
   const [chosen, setChosen] = useState(0);
@@ -31,7 +32,7 @@ export function Things({ picked, onThing, onFiles }: ThingsProps) {
           <legend>
             {picked.things.length === 1 ? "Is this a load file?" : "Which one? Each is an import of its own."}
           </legend>
-          {picked.things.slice(0, 100).map((each, index) => (
+          {picked.things.slice(0, MOST).map((each, index) => (
             <label key={`${each.name} ${index}`}>
               <input type="radio" name="thing" checked={chosen === index} onChange={() => setChosen(index)} />
               <span>
@@ -42,6 +43,9 @@ export function Things({ picked, onThing, onFiles }: ThingsProps) {
               </span>
             </label>
           ))}
+          {picked.things.length > MOST && (
+            <p>{(picked.things.length - MOST).toLocaleString("en-US")} more are not listed here. Choose fewer files.</p>
+          )}
         </fieldset>
       )}
       {thing && (
@@ -57,13 +61,7 @@ export function Things({ picked, onThing, onFiles }: ThingsProps) {
 /** What is left out of a folder, so that its number of files is not a surprise. */
 export function LeftOut({ picked }: { picked: Picked }) {
   const kinds = Object.entries(picked.leftOut);
-  const repeated = picked.repeated.length;
-  if (kinds.length === 0 && repeated === 0) return null;
+  if (kinds.length === 0) return null;
   const names = kinds.map(([kind, number]) => `${number.toLocaleString("en-US")} ${kind}`);
-  return (
-    <p className="quiet">
-      {kinds.length > 0 && `Left out, because systems add them: ${join(names)}. `}
-      {repeated > 0 && `${count(repeated, "path")} came twice and ${repeated === 1 ? "is" : "are"} sent once.`}
-    </p>
-  );
+  return <p className="quiet">{`Left out, because systems add them: ${join(names)}.`}</p>;
 }

@@ -73,7 +73,10 @@ export function TransferDetails({ transfer, thing }: { transfer: Transfer; thing
       {isStill && <p className={`notice ${now.status === "failed" ? "bad" : "idle"}`}>{SENTENCES[now.status]}</p>}
       {now.failures.length > 0 && <Failures failures={now.failures} />}
       {now.alreadyThere > 0 && (
-        <p className="quiet">{now.alreadyThere.toLocaleString("en-US")} files or parts had arrived before.</p>
+        <p className="quiet">
+          {now.alreadyThere.toLocaleString("en-US")} files or parts had arrived before. Parts were compared with your
+          files by checksum, and large files that were there as a whole by their size.
+        </p>
       )}
       {thing?.kind === "volume" && <Folders now={now} />}
     </>

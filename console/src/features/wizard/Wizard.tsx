@@ -1,15 +1,16 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { ApiError } from "../../api/client";
 import { collectDrop, getTransfer, takeHandedOver, type Picked, type Thing } from "../../upload";
 import { useDropTarget } from "../../ui/DropTarget";
 import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
-import { beginDraft, beginPreview, continueUpload, findRows, giveUp, isVolume } from "./begin";
+import { Untrusted } from "../../ui/Untrusted";
+import { beginDraft, beginPreview, continueUpload, findRows, isVolume } from "./begin";
 import { CasePanel } from "./CasePanel";
 import { ColumnsPanel } from "./ColumnsPanel";
-import { Discard } from "./Discard";
-import { awaitsBytes, FilesPanel } from "./FilesPanel";
+import { Discard, GiveUp } from "./Discard";
+import { FilesPanel, takesFiles } from "./FilesPanel";
 import { Footer, isDone } from "./Footer";
 import { forgetKept, keep, NEW, useKept, type Kept } from "./kept";
 import { isOtherChoice, LoadFiles } from "./LoadFiles";
@@ -18,6 +19,7 @@ import { usePreview, type Draft } from "./queries";
 import { ReadingPanel } from "./ReadingPanel";
 import { explainRefusal, explainWaiting, findMismatch } from "./states";
 import { useDraftOptions } from "./useDraftOptions";
+import { useTransfer } from "./TransferLine";
 import { useSeal } from "./useSeal";
 import { useLast } from "./useLast";
 import { VolumeFailure } from "./VolumeFailure";
@@ -33,14 +35,22 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   const [, navigate] = useLocation();
   const [fault, setFault] = useState<unknown>(null);
   const [mismatch, setMismatch] = useState<string | null>(null);
+  const [isBeginning, setBeginning] = useState(false);
+  const [isMoving, setMoving] = useState(false);
   const [folds, setFolds] = useState<Folds>({});
   const choice = useDraftOptions(draft, place, kept);
   const seal = useSeal(draft, kept, choice);
+  const upload = useTransfer(getTransfer(place));
   const { thing, caseName } = kept;
 
+  const isHere = useIsHere();
   const begin = (chosen: Thing, name: string) => {
     setFault(null);
-    beginDraft(chosen, name).then((path) => navigate(path, { replace: true }), setFault);
+    setBeginning(true);
+    beginDraft(chosen, name)
+      // A user who has left this page stays where they are; the draft is in the list of the case.
+      .then((path) => isHere.current && navigate(path, { replace: true }), setFault)
+      .finally(() => setBeginning(false));
   };
   const takeThing = (chosen: Thing | null) => {
     if (chosen === null) return keep(NEW, { thing: null, picked: null, preview: null });
@@ -53,6 +63,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
     const unlike = findMismatch(draft, chosen);
     setMismatch(unlike);
     if (unlike !== null) return;
+    getTransfer(place)?.cancel();
     keep(place, { thing: chosen });
     continueUpload(draft, chosen);
   };
@@ -61,7 +72,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
     if (!draft) keep(NEW, { picked, thing: null });
     if (picked.things.length === 1 && (draft || only!.kind !== "other")) takeThing(only!);
   };
-  const canTake = draft === null ? thing === null : !getTransfer(place) && awaitsBytes(draft);
+  const canTake = draft === null ? thing === null : takesFiles(draft, upload?.status);
   const isOver = useDropTarget(canTake ? (data) => void collectDrop(data).then(takePicked, setFault) : null);
   useEffect(() => {
     const picked = draft ? null : takeHandedOver();
@@ -73,10 +84,8 @@ export function Wizard({ draft }: { draft: Draft | null }) {
     if (thing) begin(thing, name);
   };
   const changeCase = () => {
-    const { picked } = kept;
-    if (draft) void giveUp(draft, crypto.randomUUID());
     forgetKept(place);
-    keep(NEW, { picked, thing, caseName: null });
+    keep(NEW, { picked: kept.picked, thing, caseName: null });
     if (draft) navigate("/import");
   };
 
@@ -98,8 +107,18 @@ export function Wizard({ draft }: { draft: Draft | null }) {
         {draft && <Discard draft={draft} />}
       </div>
       <ol className="panels">
-        <FilesPanel {...{ draft, place, kept, mismatch, seal }} onPicked={takePicked} onThing={takeThing} />
-        <CasePanel draft={draft} caseName={caseName} isNext={thing !== null} onCase={takeCase} onChange={changeCase} />
+        <FilesPanel
+          {...{ draft, place, kept, mismatch, seal, isBeginning }}
+          onPicked={takePicked}
+          onThing={takeThing}
+        />
+        <CasePanel
+          draft={draft}
+          caseName={caseName}
+          isNext={thing !== null}
+          onCase={takeCase}
+          onChange={isBeginning ? undefined : draft ? () => setMoving(true) : changeCase}
+        />
         {fault !== null && (
           <li>
             <Failure error={fault} again={thing && caseName ? () => begin(thing, caseName) : undefined} />
@@ -159,9 +178,31 @@ export function Wizard({ draft }: { draft: Draft | null }) {
           onToggle={isReady ? fold("what") : undefined}
         />
       </ol>
+      {draft && isMoving && (
+        <GiveUp
+          draft={draft}
+          title="Choose another case?"
+          label="Choose another case"
+          onDone={changeCase}
+          onClose={() => setMoving(false)}
+        >
+          This draft of <Untrusted text={draft.case} /> is given up, with what was chosen in it, and its files are sent
+          once more into the other case.
+        </GiveUp>
+      )}
       <Footer {...{ draft, place, kept, choice }} {...explainRefusal(draft, thing, caseName, seal)} />
     </section>
   );
+}
+
+/** Whether the page is still open, for what ends later. */
+function useIsHere() {
+  const isHere = useRef(true);
+  useEffect(() => {
+    isHere.current = true;
+    return () => void (isHere.current = false);
+  }, []);
+  return isHere;
 }
 
 /** Preview the file with the rows from its beginning, once the case is known: users may be limited to cases. */

@@ -48,7 +48,18 @@ function ImportDraft({ importId }: { importId: number }) {
   if (rows.phase !== "check") return <Redirect to={`/imports/${importId}`} replace />;
   const { case: caseName, caseId, fileName: name } = rows;
   return (
-    <Wizard draft={{ place: `import:${importId}`, case: caseName, caseId, name, rows, images: [], volume: null }} />
+    <Wizard
+      draft={{
+        place: `import:${importId}`,
+        case: caseName,
+        caseId,
+        name,
+        rows,
+        images: [],
+        imageCount: 0,
+        volume: null,
+      }}
+    />
   );
 }
 
@@ -61,6 +72,7 @@ function VolumeDraft({ volumeId }: { volumeId: number }) {
   const rowsStatus = rows.data?.status;
   useEffect(() => void images.refetch(), [rowsStatus]);
   if (!found.data) return <Waiting error={found.error} again={() => void found.refetch()} />;
+  if (images.error && !images.data) return <Waiting error={images.error} again={() => void images.refetch()} />;
   const volume = found.data;
   if (rows.data && rows.data.phase !== "check") return <Redirect to={`/imports/${rows.data.id}`} replace />;
   const draft: Draft = {
@@ -70,6 +82,7 @@ function VolumeDraft({ volumeId }: { volumeId: number }) {
     name: volume.name,
     rows: chosen.rows === null ? null : (rows.data ?? null),
     images: chosen.images.length ? (images.data ?? []) : [],
+    imageCount: chosen.images.length,
     volume,
   };
   return <Wizard draft={draft} />;

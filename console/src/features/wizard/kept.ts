@@ -20,6 +20,8 @@ export interface Kept {
   imageLoadFile: string | null;
   /** The options that the server has, as `stamp` returns them. */
   saved: string | null;
+  /** The version of the options that this window has stored last. */
+  savedVersion: number | null;
   /** The key of a check that follows as soon as everything is there; null if none does. */
   wantsCheck: string | null;
 }
@@ -35,6 +37,7 @@ const NOTHING: Kept = {
   loadFile: null,
   imageLoadFile: null,
   saved: null,
+  savedVersion: null,
   wantsCheck: null,
 };
 

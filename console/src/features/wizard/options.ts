@@ -1,6 +1,6 @@
 // Changes of the options of an import, as a query and as they are stored. No React in it.
 import type { Schemas } from "../../api/client";
-import type { Options } from "./kept";
+import type { Kept, Options } from "./kept";
 import { isField, type FieldName } from "./words";
 
 type Column = Schemas["PreviewColumn"];
@@ -34,6 +34,25 @@ export function mapColumn(options: Options, column: Column, field: FieldName | u
   const isTaken = all.some(({ name }) => name === String(column.number));
   if (field !== undefined) columns[isTaken ? column.name : String(column.number)] = field;
   return tidy({ ...options, columns });
+}
+
+type Stored = Pick<Schemas["ImportDetails"], "options" | "optionsVersion" | "profile">;
+
+/**
+ * Return the options that count: those of this window, unless the server has others that were stored after them. What
+ * is shown is then what is checked and run.
+ */
+export function chooseOptions(
+  { options, profile, saved, savedVersion }: Pick<Kept, "options" | "profile" | "saved" | "savedVersion">,
+  stored: Stored | null,
+): { options: Options; profile: string | null; isChanged: boolean; isOwn: boolean } {
+  const name = stored?.profile?.name ?? null;
+  const own = profile === undefined ? name : profile;
+  const isChanged = options !== null && stamp(options, own) !== saved;
+  const isOutdated = !isChanged && savedVersion !== null && (stored?.optionsVersion ?? 0) > savedVersion;
+  if (options === null || isOutdated)
+    return { options: tidy(stored?.options), profile: isOutdated ? name : own, isChanged: false, isOwn: false };
+  return { options, profile: own, isChanged, isOwn: true };
 }
 
 const HUGE = 2_000;
@@ -102,6 +121,11 @@ export class Saver {
     this.next = { options, profile };
     this.running ??= this.run().finally(() => (this.running = null));
     return this.running;
+  }
+
+  /** Note the version of options that were read and are shown, on which the next ones are based. */
+  see(version: number): void {
+    if (!this.running) this.version = Math.max(this.version, version);
   }
 
   /** The version that the server has after everything that was saved. */

@@ -16,6 +16,8 @@ export interface Draft {
   name: string;
   rows: Details | null;
   images: Details[];
+  /** How many imports of image load files there are; `images` has those that were read. */
+  imageCount: number;
   volume: Volume | null;
 }
 
@@ -71,11 +73,15 @@ export function useImages(ids: number[], isBusy: boolean) {
   });
 }
 
-/** The imports that a volume has now: those of the newest data file, without the cancelled ones of an earlier choice. */
+/**
+ * The imports that a volume has now: the newest data file that is not cancelled, and the images that were listed with it,
+ * also those that are cancelled: their pages would be missing.
+ */
 export function chooseImports(volume: Volume): { rows: number | null; images: number[] } {
-  const present = volume.imports.filter((each) => each.status !== "cancelled");
-  const rows = Math.max(0, ...present.filter((each) => each.kind === "rows").map((each) => each.id));
-  const images = present.filter((each) => each.kind === "images").map((each) => each.id);
+  const newest = (imports: Volume["imports"]) => Math.max(0, ...imports.map((each) => each.id));
+  const data = volume.imports.filter((each) => each.kind === "rows");
+  const rows = newest(data.filter((each) => each.status !== "cancelled")) || newest(data);
+  const images = volume.imports.filter((each) => each.kind === "images").map((each) => each.id);
   return {
     rows: rows || (Math.min(...images, Infinity) < Infinity ? Math.min(...images) : null),
     images: images.filter((id) => id > rows && rows > 0),

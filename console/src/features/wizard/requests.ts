@@ -35,6 +35,11 @@ export async function createVolume(
   return data(await repeat(() => api.POST("/volumes", { params: withKey(key), body }))) as Schemas["CreatedVolume"];
 }
 
+export async function readVolume(volumeId: number): Promise<Schemas["VolumeDetails"]> {
+  const read = () => api.GET("/volumes/{volumeId}", { params: { path: { volumeId } } });
+  return data(await repeat(read)) as Schemas["VolumeDetails"];
+}
+
 export interface Seal {
   loadFile: string | null;
   imageLoadFile: string | null;

@@ -1,4 +1,5 @@
 // Why something on the page has to wait, and for what. No React in it.
+import type { Schemas } from "../../api/client";
 import { MAX_SINGLE_FILES, type Thing } from "../../upload";
 import { formatBytes } from "../../ui/values";
 import { isListing, type Draft } from "./queries";
@@ -38,6 +39,22 @@ export function explainRefusal(
     return null;
   };
   return { refusal: refusal(), awaits };
+}
+
+type VolumeImport = Schemas["VolumeDetails"]["imports"][number];
+
+const HELD = ["awaiting_upload", "uploaded", "waiting", "blocked", "splitting", "checking"];
+const AT_WORK = ["running", "undoing"];
+
+/**
+ * Return the imports of a volume that have to be cancelled before it is read with other load files: what is held or being
+ * checked. Throws if another window has run one of them, or undoes it.
+ */
+export function listHeld(imports: Pick<VolumeImport, "id" | "status" | "wanted">[]): number[] {
+  const isHeld = (each: Pick<VolumeImport, "status">) => HELD.includes(each.status);
+  const run = imports.find((each) => AT_WORK.includes(each.status) || (isHeld(each) && each.wanted === "import"));
+  if (run) throw new Error(`Import ${run.id} of this volume is under way, begun in another window. Reload the page.`);
+  return imports.filter(isHeld).map((each) => each.id);
 }
 
 /** Return why these files are not those of the draft; null if they can be. */

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { ApiError } from "../../api/client";
 import { keep, type Kept, type Options } from "./kept";
-import { Saver, stamp, tidy } from "./options";
+import { chooseOptions, Saver, stamp, tidy } from "./options";
 import type { Draft } from "./queries";
 import { checkImport, putOptions } from "./requests";
 
@@ -25,8 +25,7 @@ export interface Choice {
 export function useDraftOptions(draft: Draft | null, place: string, kept: Kept): Choice {
   const queries = useQueryClient();
   const rows = draft?.rows ?? null;
-  const options = kept.options ?? tidy(rows?.options);
-  const profile = kept.profile === undefined ? (rows?.profile?.name ?? null) : kept.profile;
+  const { options, profile, isChanged, isOwn } = chooseOptions(kept, rows);
   const [fault, setFault] = useState<unknown>(null);
   const [round, setRound] = useState(0);
   const version = useRef(1);
@@ -37,7 +36,7 @@ export function useDraftOptions(draft: Draft | null, place: string, kept: Kept):
     // A new one begins with the version that was read after a conflict.
     [rowsId, round],
   );
-  const isChanged = kept.options !== null && stamp(kept.options, profile) !== kept.saved;
+  if (!isOwn && rows !== null) saver.see(rows.optionsVersion);
   const canSave = rows?.actions.includes("options") ?? false;
   const refresh = () => queries.invalidateQueries({ queryKey: ["draft-import", rowsId] });
 
@@ -45,8 +44,8 @@ export function useDraftOptions(draft: Draft | null, place: string, kept: Kept):
     if (!isChanged || !canSave || fault) return;
     const stored = stamp(options, profile);
     saver.save(options, profile).then(
-      () => {
-        keep(place, { saved: stored });
+      async () => {
+        keep(place, { saved: stored, savedVersion: await saver.settle() });
         void refresh();
       },
       (error: unknown) => setFault(error),

@@ -5,7 +5,8 @@ import { keep, type Kept } from "./kept";
 import { areClear, findCandidates } from "./LoadFiles";
 import { stamp } from "./options";
 import type { Draft } from "./queries";
-import { cancelImport, sealVolume } from "./requests";
+import { cancelImport, readVolume, sealVolume } from "./requests";
+import { listHeld } from "./states";
 import { useTransfer } from "./TransferLine";
 import type { Choice } from "./useDraftOptions";
 
@@ -22,13 +23,12 @@ export function useSeal(draft: Draft | null, kept: Kept, choice: Choice) {
   const seal = useMutation({
     mutationFn: async (key: string) => {
       // Imports that are held with other load files would stay beside the new ones.
-      for (const each of volume!.imports)
-        if (!["cancelled", "completed", "failed", "undone"].includes(each.status))
-          await cancelImport(each.id, crypto.randomUUID());
+      const { imports } = await readVolume(volume!.id);
+      for (const each of listHeld(imports)) await cancelImport(each, crypto.randomUUID());
       const { loadFile, imageLoadFile } = kept;
       const { options, profile } = choice;
       await sealVolume(volume!.id, { loadFile, imageLoadFile, options, profile }, key);
-      keep(place, { saved: stamp(options, profile) });
+      keep(place, { saved: stamp(options, profile), savedVersion: 1 });
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ["draft-volume", volume?.id] }),
   });
