@@ -23,7 +23,7 @@ test.each([
   expect(waited[1]!).toBeGreaterThanOrEqual(1_000);
 });
 
-test.each([[problem(422)], [problem(409, "wrong-state")], [problem(401)], [new Error("a bug")]])(
+test.each([[problem(422)], [problem(409, "wrong-state")], [new Error("a bug")]])(
   "what the server has decided is not: %s",
   async (fault) => {
     let attempts = 0;
@@ -35,6 +35,18 @@ test.each([[problem(422)], [problem(409, "wrong-state")], [problem(401)], [new E
     expect(attempts).toBe(1);
   },
 );
+
+test("what was refused because the session has ended is sent again after the next sign-in", async () => {
+  const order: string[] = [];
+  const request = async () => {
+    order.push("request");
+    if (order.length < 4) throw problem(401);
+    return order;
+  };
+  const signIn = async () => void order.push("sign in");
+  const found = await repeat(request, async () => undefined, signIn);
+  expect(found).toEqual(["request", "sign in", "request", "sign in", "request"]);
+});
 
 test("the last fault is that of the sixth attempt", async () => {
   let attempts = 0;

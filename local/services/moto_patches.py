@@ -6,7 +6,7 @@
   guarantee exact counts, but waiting until a stack is idle needs them.
 - S3 notifications contain the version of the object and a sequencer; those of moto do not.
 - S3 refuses a presigned request whose signature does not match, and an object without the SHA-256 that its request
-  states; moto does not look at them.
+  states; moto does not look at them. It lists the parts of an upload with checksums; moto has none.
 - S3 answers preflights without a signature, adds CORS headers to errors too, and stores bodies of any content type.
 - SQS delivers the messages of a group with few messages in flight before those of one with many (fair queues); moto
   ignores the groups of standard queues.
@@ -26,9 +26,11 @@ from typing import Any
 
 from moto.moto_server import werkzeug_app
 from moto.s3 import notifications
+from moto.s3.responses import S3Response
 from moto.sqs import models
 
 from local.services.browser_requests import answer_browsers, keep_bodies
+from local.services.part_checksums import list_checksums
 from local.services.presigned_requests import require_signature
 from local.services.upload_checksums import require_checksum
 
@@ -142,6 +144,8 @@ def patch_moto(factor: float) -> None:
     patched: Any = models
     patched.unix_time_millis = build_scaled_clock(factor)
     patched.Queue = ReliableQueue
+    patched_responses: Any = S3Response
+    patched_responses.serialized = list_checksums(S3Response.serialized)
     patched_notifications: Any = notifications
     patched_notifications._get_s3_event = add_version(notifications._get_s3_event)
     backend: Any = models.SQSBackend

@@ -40,7 +40,6 @@ class Tally:
     """What files came to, and how many promises were not kept."""
 
     seed: int
-    also: str = ""
     files: int = 0
     violations: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -54,7 +53,7 @@ class Tally:
         except Exception as error:
             self.violations += 1
             if self.violations <= MOST_PRINTED:
-                _tell(f"--seed {self.seed} --only {file.number}{self.also}", file, error)
+                _tell(self.seed, file, error)
 
 
 def parsed(file: Mutated) -> Counter[str]:
@@ -88,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         with own_world(given.database_url, CHUNK_ROWS) as world:
             through(whole, mutator, imports, "imports", lambda file: _imported(world, file))
     compare_habits(habits, range(given.habits) if given.only is None else files)
-    checks = Tally(given.seed, also=" --checks 1")
+    checks = Tally(given.seed)
     if given.checks:
         chosen = range(given.checks) if given.only is None else files
         with own_world(given.database_url, CHUNK_ROWS) as world:
@@ -132,11 +131,11 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _tell(again: str, file: Mutated | HabitFile, error: Exception) -> None:
+def _tell(seed: int, file: Mutated | HabitFile, error: Exception) -> None:
     where = traceback.extract_tb(error.__traceback__)[-1]
     print(f"file {file.number} ({', '.join(file.done)}): {type(error).__name__}: {str(error)[:400]}", file=sys.stderr)
     print(f"  at {where.filename}:{where.lineno}; again:", file=sys.stderr)
-    print(f"  python -m tests.torture.mutated_files {again}", file=sys.stderr)
+    print(f"  python -m tests.torture.mutated_files --seed {seed} --only {file.number}", file=sys.stderr)
 
 
 def _described(file: Mutated) -> str:

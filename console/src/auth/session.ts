@@ -66,6 +66,17 @@ export function loseSession(token: string | null): void {
   change({ state: "expired", config, refreshToken, person });
 }
 
+/** Resolve when there is a session: at once, or after the next sign-in on this page. */
+export async function untilSignedIn(): Promise<void> {
+  while (getToken() === null)
+    await new Promise<void>((resolve) => {
+      const stop = subscribe(() => {
+        stop();
+        resolve();
+      });
+    });
+}
+
 /** Sign in again without leaving the page where that is possible. */
 export async function renewSession(): Promise<void> {
   if (session.state !== "expired" && session.state !== "signed-in") return;

@@ -69,10 +69,9 @@ def change_options(
 ) -> ImportState:
     """Replace the options of an import whose file has not arrived, is held or checked, or could not be read.
 
-    The import is then held: nothing runs with options that were not seen. One that was never held, and whose file is
-    still awaited, runs when the file arrives. Raises NotFoundError for an import, a profile or a volume that the caller
-    does not have, StaleVersionError if the options have another version, InvalidInputError for invalid options, and
-    WrongStateError, which says what is possible.
+    Unless its file is still awaited, the import is then held. Raises NotFoundError for an import, a profile or a volume
+    that the caller does not have, StaleVersionError if the options have another version, InvalidInputError for
+    invalid options, and WrongStateError, which says what is possible.
     """
     require_import(transaction, caller, import_id)
     refuse_without_volume(transaction, import_id)
@@ -92,8 +91,7 @@ def change_options(
     }
     transaction.execute(_SET_OPTIONS, {**values, "ids": ids})
     if found.status == ImportStatus.AWAITING_UPLOAD:
-        was_held = found.wanted is not None
-        transaction.execute(_WISH, {"import_id": import_id, "wanted": Wish.HOLD.value if was_held else None})
+        transaction.execute(_WISH, {"import_id": import_id, "wanted": found.wanted})
     else:
         _reset(transaction, ids, ImportStatus.UPLOADED, Wish.HOLD)
     summary = {"optionsVersion": found.options_version + 1}

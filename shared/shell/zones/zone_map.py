@@ -42,8 +42,7 @@ def build_zone(created: Iterable[tuple[str, int]]) -> Zone | None:
     The servers pad texts with spaces when they compare them: what is below a space is ordered otherwise here.
     """
     numbers, ids = zip(*found, strict=True) if (found := list(created)) else ((), ())
-    text = "".join(numbers)
-    if not found or (not text.isprintable() and min(text) < " "):
+    if not found or any(character < " " for number in numbers for character in number):
         return None
     return Zone(min(numbers), max(numbers), min(ids), max(ids))
 

@@ -74,15 +74,6 @@ def test_a_byte_that_cannot_be_decoded_in_the_id_costs_its_row(world: World) -> 
     assert set(got.exhibits) == {2, 4}
 
 
-def test_two_rows_with_the_same_bytes_that_cannot_be_decoded_cost_themselves_alone(world: World) -> None:
-    data = b"Control Number,Title,Custodian\r\nA-1,\xc3\xa9,Ann\r\nA-\xff2,x,Ann\r\nA-\xff2,y,Ann\r\nA-3,z,Ann\r\n"
-    got = accounts(world, world.run(data, encoding="utf-8"))
-    assert {(each.line, each.code) for each in got.rejected} >= {(3, "UNDECODABLE_BYTES"), (4, "DUPLICATE_ID")}
-    assert set(got.exhibits) == {2, 5}
-    messages = world.query("SELECT message FROM import_rejections WHERE code = 'DUPLICATE_ID'")
-    assert "A-\N{REPLACEMENT CHARACTER}2" in messages[0][0]
-
-
 WORDS = ("<nil>", "null", "~", "yes", "0x1F", "2001-01-01", "'", '"', "\\", "---", "...", ": #")
 
 

@@ -19,14 +19,13 @@ from core.errors import ExhibitIngestError, StaleVersionError, WrongStateError
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.splitting.registration import register_chunks
 from shell.imports.steps import change_options, check_import, run_import
-from tests.integration.imports.held_imports import FILE, OTHER, RIGHT, RUN, at_once, change, check, held, run
+from tests.integration.imports.held_imports import FILE, OTHER, RIGHT, RUN, at_once, change, check, held
 from tests.integration.imports.import_requests import (
     CALLER,
     announce,
     cancel,
     events,
     finish,
-    put,
     retry,
     run_chunks,
     start,
@@ -259,14 +258,3 @@ def test_no_statement_starts_an_import_that_is_held(world: World, status: str) -
     with pytest.raises(DBAPIError, match="ck_imports_held"):
         world.query("UPDATE imports SET status = :status WHERE id = :id", status=status, id=pending.id)
     assert state(pending.id).status == "awaiting_upload"
-
-
-@pytest.mark.parametrize("hold", [True, False])
-def test_a_change_of_options_takes_back_a_wish_for_the_time_when_the_file_arrives(world: World, hold: bool) -> None:
-    pending = announce(hold=hold, case="Awaited", options=OTHER)
-    if hold:
-        run(pending.id, 1)
-    assert change(pending.id, 1, RIGHT).wanted == ("hold" if hold else "import")
-    assert start(put(pending, FILE))
-    finish(world)
-    assert (state(pending.id).status == "uploaded") == hold

@@ -78,9 +78,8 @@ class Places:
         units = re.compile(b"(" + line_end + b")|" + b"." * width, re.DOTALL)
         self._starts = [0, *(match.end() for match in units.finditer(data, mark_bytes) if match[1])]
         marks = b"(?:" + re.escape(mark) + b")*+"
-        # Delimiters, qualifiers, white space, and what old programs write at the end; no file has what is not encoded.
-        encoded = (sign.encode(encoding, "ignore") for sign in f"{signs} \t\r\x0b\x0c\x1a\0")
-        blank = b"|".join(map(re.escape, filter(None, encoded)))
+        # Delimiters, qualifiers, white space, and what old programs write at the end.
+        blank = b"|".join(re.escape(sign.encode(encoding)) for sign in f"{signs} \t\r\x0b\x0c\x1a\0")
         self._blank = re.compile(b"(?:" + marks + b"(?:" + line_end + b"|" + blank + b"))*+" + marks)
 
     def line_of(self, place: int) -> int:
@@ -118,8 +117,7 @@ def parse(mutated: Mutated, splitter: type[Splitter] = Splitter, reader: Reader 
         demand(refused.code in set(FileFailure) and len(str(refused)) > 10, f"refused without a reason: {refused}")
         return Outcome(refused=refused.code)
     grammar = found.layout.grammar
-    signs = f"{grammar.delimiter}{grammar.qualifier or ''}" if grammar.skips_blank else ""
-    places = Places(mutated.data, found.opening.dialect.mark_bytes, found.layout.encoding, grammar.cr_ends, signs)
+    places = Places(mutated.data, found.opening.dialect.mark_bytes, found.layout.encoding, grammar.cr_ends)
     _check_chunks(found, places, reader)
     records = [list(_records(found, chunk, places, reader)) for chunk in found.chunks]
     _check_at_once(found, records, reader)

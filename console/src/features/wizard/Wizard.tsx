@@ -93,7 +93,9 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   useEarlyPreview(draft?.case ?? caseName, rowsFile, kept);
   const preview = usePreview(draft, kept, choice.options, choice.profile);
   const last = useLast(preview.data ?? null, preview.isPlaceholderData);
-  const isFolded = isDone(draft) || kept.wantsCheck !== null;
+  // Why a check that was requested cannot begin is in the panels.
+  const isStuck = seal.error !== null || draft?.volume?.status === "failed";
+  const isFolded = isDone(draft) || (kept.wantsCheck !== null && !isStuck);
   const canChange = draft?.rows ? draft.rows.actions.includes("options") : true;
   const isReady = draft !== null || (thing !== null && caseName !== null);
   const isOpen = (panel: keyof Folds) => folds[panel] ?? (isReady && !isFolded);

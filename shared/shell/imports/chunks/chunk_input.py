@@ -45,7 +45,9 @@ class ChunkInput:
         self.rejected = [row for row in rows if row.errors]
         self.valid = [row for row in rows if not row.errors] if self.rejected else rows
         self.is_check = self.import_record.status == ImportStatus.CHECKING
-        self._name_lines: dict[Model, dict[str, int]] = self._list_name_lines()
+        self._name_lines: dict[Model, dict[str, int]] = {
+            kind.model: self._list_first_lines(kind) for kind in NAME_KINDS
+        }
         self.found_names: dict[Model, dict[str, NamedRow]] = {}
         self.clear_names()
         self.new = prepare_exhibits(() if self.is_check else self.list_new_rows())
@@ -102,26 +104,20 @@ class ChunkInput:
         for model, added in find_named(transaction, self.import_record.case_id, missing).items():
             self.found_names[model] |= added
 
-    def _list_name_lines(self) -> dict[Model, dict[str, int]]:
-        """Return the names of the rows by kind, each with its lowest line.
+    def _list_first_lines(self, kind: NameKind) -> dict[str, int]:
+        """Return the names of the rows, each with its lowest line.
 
         Rows that conflict with an exhibit of the case, or lack the one to be changed, are not imported, and their names
         are left out.
         """
-        rows = [row for row in self.valid if self._may_be_imported(row)] if self.held else self.list_new_rows()
-        return {kind.model: _list_first_lines(rows, kind) for kind in NAME_KINDS}
+        lines: dict[str, int] = {}
+        for row in filter(self._may_be_imported, self.valid):
+            for name in row.get_names(kind):
+                lines.setdefault(name.name, row.source.line_no)
+        return lines
 
     def _may_be_imported(self, row: StorableRow) -> bool:
         stored, mode = self.held.get(str(row.control_number)), self.layout.load_mode
         if stored is None:
             return mode.creates
         return mode.is_overlay or row.is_equal(stored.row_hash)
-
-
-def _list_first_lines(rows: Sequence[StorableRow], kind: NameKind) -> dict[str, int]:
-    lines: dict[str, int] = {}
-    for row in rows:
-        for name in row.get_names(kind):
-            if name.name not in lines:
-                lines[name.name] = row.source.line_no
-    return lines

@@ -117,7 +117,7 @@ def _build_rejections(
         source, control_number = row.source, _clean(row.control_number)
         place = (source.byte_start, source.byte_len, 1, find_original_line(source, layout))
         for seq, error in enumerate(errors):
-            what = (_clean(error.column), error.code.value, clean_message(error.message), control_number)
+            what = (_clean(error.column), error.code.value, error.message[:MAX_MESSAGE_CHARACTERS], control_number)
             yield RejectionRow(import_id, source.line_no, seq, chunk_no, *what, *place)
 
 
@@ -126,7 +126,7 @@ def _build_warning(chunk: ImportChunks, row: StorableRow, seq: int, change: Valu
     original, stored = _encode(change.original), _encode(change.stored)
     return WarningRow(
         *(chunk.import_id, source.line_no, seq, chunk.chunk_no),
-        *(_clean(change.column), change.code.value, clean_message(change.message), row.control_number),
+        *(_clean(change.column), change.code.value, change.message[:MAX_MESSAGE_CHARACTERS], row.control_number),
         *(_keep(original), None if original is None else len(original), change.stored_bytes),
         *(source.byte_start, source.byte_len, _keep(stored)),
     )
@@ -150,15 +150,14 @@ def map_corrected(results: RowResults, layout: Layout) -> dict[int, int]:
 def list_occurrences(results: RowResults) -> list[Occurrence]:
     """Return every spelling of a name in the accepted rows of a chunk, with the lowest line that has it."""
     rows = results.list_accepted()
-    found: list[Occurrence] = []
+    found: dict[tuple[str, str], Occurrence] = {}
     for kind in NAME_KINDS:
-        first: dict[str, Occurrence] = {}
         for row in rows:
             for name in row.get_names(kind):
-                if name.name not in first:
-                    first[name.name] = Occurrence(kind.table, name.name, row.source.line_no, _clean(name.column))
-        found += first.values()
-    return found
+                if (kind.table, name.name) not in found:
+                    where = (row.source.line_no, _clean(name.column))
+                    found[kind.table, name.name] = Occurrence(kind.table, name.name, *where)
+    return list(found.values())
 
 
 def _build_events(tenant_id: str, chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iterator[Event]:
@@ -171,11 +170,6 @@ def _build_events(tenant_id: str, chunk: ImportChunks, rows: Sequence[StorableRo
             first.setdefault(change.code, row.source.line_no)
     for code in sorted(count):
         yield rows_changed(chunk.import_id, tenant_id, chunk.chunk_no, code, count[code], first[code])
-
-
-def clean_message(message: str) -> str:
-    """Return a message, which may show cells that could not be decoded, as its column stores it."""
-    return replace_surrogates(message[:MAX_MESSAGE_CHARACTERS])
 
 
 def _clean(text: str | None) -> str | None:

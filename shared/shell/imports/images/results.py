@@ -12,7 +12,7 @@ from core.statuses import ChunkStatus
 from core.volumes.documents import NamedDocument
 from core.volumes.path_guesses import NamedPath
 from core.volumes.path_tally import PathTally
-from shell.imports.chunks.results import MAX_COLUMN_CHARACTERS, MAX_ORIGINAL_BYTES, clean_message
+from shell.imports.chunks.results import MAX_COLUMN_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_ORIGINAL_BYTES
 from shell.imports.images.decisions import ImageResults, describe_key
 from shell.imports.images.documents import ReadDocument
 from shell.imports.images.reader import ImageChunk
@@ -31,7 +31,7 @@ def build_rejections(images: ImageChunk, results: ImageResults) -> Iterator[Reje
         document = read.document
         yield RejectionRow(
             *(images.import_record.id, document.line_no, 0, images.chunk.chunk_no, error.column, error.code.value),
-            *(clean_message(error.message), _clean(document.key), document.byte_start, document.byte_len),
+            *(error.message[:MAX_MESSAGE_CHARACTERS], _clean(document.key), document.byte_start, document.byte_len),
         )
 
 
@@ -42,7 +42,7 @@ def build_warnings(images: ImageChunk, results: ImageResults) -> Iterator[Warnin
         original = None if change.original is None else change.original.encode("utf-8", "surrogatepass")
         kept = original if original is not None and len(original) <= MAX_ORIGINAL_BYTES else None
         size = None if original is None else len(original)
-        yield WarningRow(*where, clean_message(change.message), key, kept, size)
+        yield WarningRow(*where, change.message[:MAX_MESSAGE_CHARACTERS], key, kept, size)
 
 
 def build_findings(images: ImageChunk, results: ImageResults) -> Iterator[FindingRow]:

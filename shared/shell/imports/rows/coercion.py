@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.cells.keys import show_text
 from core.codes import Rejection, WarningCode
@@ -25,10 +25,12 @@ from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Name, Row, RowError, ValueChange, parse_row
 from core.texts.cells import EXTRACTED_TEXT, TextColumns, find_text_columns
 from shell.db.column_limits import Limits, column_limits
-from shell.tables.name_kinds import CUSTODIANS, NameKind
 from shell.utils.data_sanitizer import coerce_text
 from shell.utils.document_properties import coerce_properties
 from shell.utils.key_validation import key_error
+
+if TYPE_CHECKING:
+    from shell.tables.name_kinds import NameKind
 
 # The columns of `exhibits` that an import sets. Versions start at the column's default, 1.
 COLUMNS = (
@@ -92,7 +94,7 @@ class StorableRow(NamedTuple):
 
     def get_names(self, kind: NameKind) -> Sequence[Name]:
         """Return the row's custodians or tags."""
-        return self.custodians if kind is CUSTODIANS else self.tags
+        return self.custodians if kind.table == "custodians" else self.tags
 
 
 @dataclass
