@@ -27,7 +27,7 @@ export function OpenVolumes({ caseId }: { caseId: number }) {
       <ul className="sentences">
         {open.map((each) => (
           <li key={each.id}>
-            <Untrusted text={each.name} /> · {each.status === "failed" ? "could not be read" : "waits for its files"} ·{" "}
+            <Untrusted text={each.name} /> · {each.status === "failed" ? "could not be read" : "not finished"} ·{" "}
             {formatBytes(each.bytes)} · <Untrusted text={each.userName ?? each.userId} /> ·{" "}
             <Time value={each.createdAt} />
             {canImport && (

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
@@ -41,6 +41,7 @@ export function Footer(props: FooterProps) {
   return (
     <footer className={isChecked ? "foot" : "foot stays"} aria-label="Check and import">
       {rows?.status === "failed" && rows.failureMessage && <Failed rows={rows} />}
+      {rows?.status === "cancelled" && <Stopped rows={rows} />}
       {draft && isBusy(draft) && <Busy draft={draft} />}
       {isRequested && !isBusy(draft) && <p role="status">The check begins {awaits}.</p>}
       {isChecked && <Checked {...props} draft={draft!} />}
@@ -71,23 +72,39 @@ export function isDone(draft: Draft | null): boolean {
 }
 
 function Failed({ rows }: { rows: Schemas["ImportDetails"] }) {
-  const queries = useQueryClient();
-  const retry = useMutation({
-    mutationFn: (key: string) => retryImport(rows.id, key),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["draft-import", rows.id] }),
-  });
   return (
     <div className="notice bad" role="alert">
       <strong>{rows.failureCode}</strong>
       <p>{rows.failureMessage}</p>
       <p>Change how the file is read or its columns, or try the same again.</p>
-      {rows.actions.includes("retry") && (
-        <button type="button" disabled={retry.isPending} onClick={() => retry.mutate(crypto.randomUUID())}>
-          Try again
-        </button>
-      )}
-      {retry.isError && <Failure error={retry.error} />}
+      <Retry rows={rows} label="Try again" />
     </div>
+  );
+}
+
+function Stopped({ rows }: { rows: Schemas["ImportDetails"] }) {
+  return (
+    <div className="notice">
+      <p>This draft was stopped. Nothing of it is in the case.</p>
+      <Retry rows={rows} label="Go on with it" />
+    </div>
+  );
+}
+
+function Retry({ rows, label }: { rows: Schemas["ImportDetails"]; label: string }) {
+  const queries = useQueryClient();
+  const retry = useMutation({
+    mutationFn: (key: string) => retryImport(rows.id, key),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["draft-import", rows.id] }),
+  });
+  if (!rows.actions.includes("retry")) return <Link href="/import">Start a new import</Link>;
+  return (
+    <>
+      <button type="button" disabled={retry.isPending} onClick={() => retry.mutate(crypto.randomUUID())}>
+        {label}
+      </button>
+      {retry.isError && <Failure error={retry.error} />}
+    </>
   );
 }
 

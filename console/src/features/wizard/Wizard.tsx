@@ -18,6 +18,7 @@ import { usePreview, type Draft } from "./queries";
 import { ReadingPanel } from "./ReadingPanel";
 import { explainRefusal, explainWaiting, findMismatch } from "./states";
 import { useDraftOptions } from "./useDraftOptions";
+import { useLeaveWarning } from "../../ui/useLeaveWarning";
 import { useSeal } from "./useSeal";
 import { useLast } from "./useLast";
 import { VolumeFailure } from "./VolumeFailure";
@@ -36,11 +37,14 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   const [folds, setFolds] = useState<Folds>({});
   const choice = useDraftOptions(draft, place, kept);
   const seal = useSeal(draft, kept, choice);
+  useLeaveWarning(draft ? !choice.isSaved : kept.picked !== null);
   const { thing, caseName } = kept;
 
   const begin = (chosen: Thing, name: string) => {
     setFault(null);
-    beginDraft(chosen, name).then((path) => navigate(path, { replace: true }), setFault);
+    // Where the user has gone elsewhere meanwhile, that page stays in the history.
+    const go = (path: string) => navigate(path, { replace: location.pathname.endsWith("/import") });
+    beginDraft(chosen, name).then(go, setFault);
   };
   const takeThing = (chosen: Thing | null) => {
     if (chosen === null) return keep(NEW, { thing: null, picked: null, preview: null });
@@ -66,6 +70,8 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   useEffect(() => {
     const picked = draft ? null : takeHandedOver();
     if (picked) takePicked(picked);
+    // The user has come back before the server had answered, or after it could not.
+    else if (!draft && thing && caseName !== null) begin(thing, caseName);
   }, []);
 
   const takeCase = (name: string) => {
@@ -77,7 +83,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
     if (draft) void giveUp(draft, crypto.randomUUID());
     forgetKept(place);
     keep(NEW, { picked, thing, caseName: null });
-    if (draft) navigate("/import");
+    if (draft) navigate("/import", { replace: true });
   };
 
   const rowsFile = findRows(thing, kept.loadFile);
