@@ -15,7 +15,7 @@ from tests.support.console.matters import build_file, load_file
 pytestmark = pytest.mark.slow
 
 SCRIPT = re.compile(r"/assets/ImportPage-.*\.js$")
-SECRET = "Privileged memo"
+PRIVATE = "Privileged memo"
 
 
 def deploy(page: Page) -> None:
@@ -97,14 +97,14 @@ def test_a_fault_of_a_page_shows_no_document_and_the_way_back(browser: Browser, 
     import_id = load_file(console_stack, "Faulty page", build_file("B-1,One,Ada,"))
 
     def spoil(route: Route) -> None:
-        route.fulfill(json={"id": import_id, "case": SECRET, "status": {SECRET: SECRET}, "actions": []})
+        route.fulfill(json={"id": import_id, "case": PRIVATE, "status": {PRIVATE: PRIVATE}, "actions": []})
 
     with open_window(browser, console_stack.console_url) as window:
         page = window.page
         page.route("**/progress", spoil)
         window.go(f"imports/{import_id}")
         expect(page.get_by_role("heading", name="This page cannot be shown")).to_be_visible()
-        assert SECRET not in page.inner_text("body")
+        assert PRIVATE not in page.inner_text("body")
         assert window.check_accessibility() == []
         page.get_by_role("link", name="Go to the cases").click()
         expect(page.get_by_role("heading", name="Cases")).to_be_visible()
