@@ -1,17 +1,19 @@
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { Suspense, useEffect, useRef } from "react";
 import { Link, Route, Router, Switch, useLocation } from "wouter";
 import { renewSession, useSession } from "./auth/session";
 import { CasesPage } from "./features/cases/CasesPage";
 import { Header } from "./header";
+import { Boundary } from "./ui/Boundary";
 import { Dialog } from "./ui/Dialog";
+import { lazily } from "./ui/lazily";
 import { LiveRegion } from "./ui/LiveRegion";
 import { Skeleton } from "./ui/Skeleton";
 
-const FixPage = lazy(() => import("./features/fix/FixPage"));
-const ImportPage = lazy(() => import("./features/imports/ImportPage"));
-const DocumentsPage = lazy(() => import("./features/documents/DocumentsPage"));
-const ImportsPage = lazy(() => import("./features/imports/ImportsPage"));
-const WizardPage = lazy(() => import("./features/wizard/WizardPage"));
+const FixPage = lazily("fix", () => import("./features/fix/FixPage"));
+const ImportPage = lazily("import", () => import("./features/imports/ImportPage"));
+const DocumentsPage = lazily("documents", () => import("./features/documents/DocumentsPage"));
+const ImportsPage = lazily("imports", () => import("./features/imports/ImportsPage"));
+const WizardPage = lazily("wizard", () => import("./features/wizard/WizardPage"));
 
 export function App() {
   return (
@@ -40,35 +42,38 @@ function Main() {
 }
 
 function Pages() {
+  const [path] = useLocation();
   return (
-    <Suspense fallback={<Skeleton rows={6} />}>
-      <Switch>
-        <Route path="/" component={CasesPage} />
-        <Route path="/cases/:caseId/imports">
-          {({ caseId }) => <ImportsPage caseId={Number(caseId)} key={caseId} />}
-        </Route>
-        <Route path="/imports/:importId/fix">
-          {({ importId }) => <FixPage importId={Number(importId)} key={importId} />}
-        </Route>
-        <Route path="/cases/:caseId/documents">
-          {({ caseId }) => <DocumentsPage caseId={Number(caseId)} key={caseId} />}
-        </Route>
-        <Route path="/imports/:importId">
-          {({ importId }) => <ImportPage importId={Number(importId)} key={importId} />}
-        </Route>
-        <Route path="/import">{() => <WizardPage />}</Route>
-        <Route path="/import/volume/:volumeId">{({ volumeId }) => <WizardPage volumeId={Number(volumeId)} />}</Route>
-        <Route path="/import/:importId">{({ importId }) => <WizardPage importId={Number(importId)} />}</Route>
-        <Route>
-          <section className="page">
-            <h1>This page does not exist</h1>
-            <p>
-              <Link href="/">Go to the cases</Link>
-            </p>
-          </section>
-        </Route>
-      </Switch>
-    </Suspense>
+    <Boundary path={path}>
+      <Suspense fallback={<Skeleton rows={6} />}>
+        <Switch>
+          <Route path="/" component={CasesPage} />
+          <Route path="/cases/:caseId/imports">
+            {({ caseId }) => <ImportsPage caseId={Number(caseId)} key={caseId} />}
+          </Route>
+          <Route path="/imports/:importId/fix">
+            {({ importId }) => <FixPage importId={Number(importId)} key={importId} />}
+          </Route>
+          <Route path="/cases/:caseId/documents">
+            {({ caseId }) => <DocumentsPage caseId={Number(caseId)} key={caseId} />}
+          </Route>
+          <Route path="/imports/:importId">
+            {({ importId }) => <ImportPage importId={Number(importId)} key={importId} />}
+          </Route>
+          <Route path="/import">{() => <WizardPage />}</Route>
+          <Route path="/import/volume/:volumeId">{({ volumeId }) => <WizardPage volumeId={Number(volumeId)} />}</Route>
+          <Route path="/import/:importId">{({ importId }) => <WizardPage importId={Number(importId)} />}</Route>
+          <Route>
+            <section className="page">
+              <h1>This page does not exist</h1>
+              <p>
+                <Link href="/">Go to the cases</Link>
+              </p>
+            </section>
+          </Route>
+        </Switch>
+      </Suspense>
+    </Boundary>
   );
 }
 

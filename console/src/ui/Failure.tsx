@@ -19,6 +19,11 @@ export function Failure({ error, again }: { error: unknown; again?: () => void }
           "Check the connection, then try again. Nothing that you entered is lost."
         )}
       </p>
+      {known?.problem.errors?.map((each) => (
+        <p key={`${each.location} ${each.message}`}>
+          <Untrusted text={`${each.location}: ${each.message}`} />
+        </p>
+      ))}
       {known?.requestId && <p className="quiet">Request {known.requestId}</p>}
       {again && (
         <button type="button" onClick={again}>

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Route, expect
 
 from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
-from tests.support.console.browser import PATIENCE_MS, Window, open_window
+from tests.support.console.browser import PATIENCE_MS, open_window
+from tests.support.console.wizard_steps import check, choose, create_case, field_of, narrow, run, wizard
 
 pytestmark = pytest.mark.slow
 
@@ -26,53 +24,6 @@ HOSTILE = [
     "=cmd|' /C calc'!A1",
     "x" * 4_000,
 ]
-
-
-@contextmanager
-def wizard(browser: Browser, stack: LocalStack, **context: Any) -> Iterator[Window]:
-    """Yield a window in which the wizard is open; a throttled request that was repeated is not a fault."""
-    with open_window(browser, stack.console_url, **context) as window:
-        window.page.on("dialog", lambda dialog: dialog.accept())
-        window.go("import")
-        yield window
-        window.faults[:] = [fault for fault in window.faults if not re.search(r"status of (429|503)", fault)]
-
-
-def choose(page: Page, *paths: Path) -> None:
-    """Choose a folder, or files."""
-    if paths[0].is_dir():
-        page.locator("input[data-picks=folder]").set_input_files(paths[0])
-    else:
-        page.locator("input[data-picks=files]").set_input_files(list(paths))
-
-
-def create_case(page: Page, name: str) -> None:
-    page.get_by_label("Name of the case").fill(name)
-    page.get_by_role("button").filter(has_text=f"Create the case {name[:20]}").click()
-
-
-def check(page: Page) -> None:
-    page.get_by_role("button", name="Check the file").click()
-    expect(page.get_by_text("Nothing was written to the case.").first).to_be_visible()
-
-
-def run(page: Page, label: str) -> None:
-    """Say that the warnings were read, and press the button that says what it does."""
-    page.get_by_label("I have read the").check()
-    page.get_by_role("button", name=label, exact=True).click()
-    page.wait_for_url(re.compile(r"/imports/\d+$"))
-
-
-def narrow(window: Window) -> None:
-    """Look at the page as on a phone, and go back to the window of a desk."""
-    window.page.set_viewport_size({"width": 390, "height": 800})
-    assert window.page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert window.check_accessibility() == []
-    window.page.set_viewport_size({"width": 1280, "height": 720})
-
-
-def field_of(page: Page, number: int) -> Any:
-    return page.get_by_label(f"Field of column {number},")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -26,12 +26,18 @@ def request(stack: LocalStack, method: str, path: str, body: object = None, if_m
 
 def load_file(stack: LocalStack, case: str, content: str | bytes, name: str = "rows.csv", **options: Any) -> int:
     """Import a file, and return the id of its import once it has ended; `options` are those of `POST /imports`."""
+    import_id = send_file(stack, case, content, name, **options)
+    stack.wait_until_idle(_PATIENCE_S)
+    return import_id
+
+
+def send_file(stack: LocalStack, case: str, content: str | bytes, name: str = "rows.csv", **options: Any) -> int:
+    """Send a file, and return the id of its import."""
     created = request(stack, "POST", "/imports", {"case": case, "fileName": name, **options})
     upload = created["upload"]
     headers = {**upload["headers"], "Content-Type": "application/octet-stream"}
     answered = urllib3.request("PUT", upload["url"], body=content, headers=headers)
     assert answered.status == 200, answered.data
-    stack.wait_until_idle(_PATIENCE_S)
     return int(created["id"])
 
 

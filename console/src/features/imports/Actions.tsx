@@ -6,6 +6,7 @@ import { useCanImport } from "../../api/me";
 import { Dialog } from "../../ui/Dialog";
 import { Failure } from "../../ui/Failure";
 import { count } from "../../ui/values";
+import { isDraft } from "./answer";
 import { UndoDialog } from "./Undo";
 
 type ImportState = Schemas["ImportState"];
@@ -26,7 +27,6 @@ const EXPLAINED: Record<Change, string> = {
 const UNDOABLE: readonly string[] = [
   ...["completed", "completed_with_rejections", "failed", "cancelled", "undone_with_conflicts", "undo_failed"],
 ];
-const HELD: readonly string[] = ["uploaded", "checked"];
 
 /** What the state of the import allows, the next step first; changes are explained before they happen. */
 export function Actions({ state }: { state: ImportState }) {
@@ -64,24 +64,24 @@ function NextStep({ state }: { state: ImportState }) {
         Fix {count(state.openRejections, "row")}
       </Link>
     );
-  if (state.status === "awaiting_upload")
+  const label = labelDraft(state);
+  if (label !== null)
     return (
       <Link href={`/import/${state.id}`} className="button primary">
-        Continue the upload
-      </Link>
-    );
-  if (HELD.includes(state.status) && state.actions.includes("run"))
-    return (
-      <Link href={`/import/${state.id}`} className="button primary">
-        Go on to the import
+        {label}
       </Link>
     );
   return null;
 }
 
+function labelDraft(state: ImportState): string | null {
+  if (state.status === "awaiting_upload") return "Continue the upload";
+  if (isDraft(state)) return "Go on to the import";
+  return state.status === "failed" && state.actions.includes("options") ? "Change how the file is read" : null;
+}
+
 function ForViewers({ state }: { state: ImportState }) {
-  const waits = state.openRejections > 0 || HELD.includes(state.status) || state.status === "awaiting_upload";
-  if (!waits) return null;
+  if (state.openRejections === 0 && !isDraft(state)) return null;
   return (
     <p className="quiet">You can look at this import. Changing it takes the role editor; an administrator grants it.</p>
   );

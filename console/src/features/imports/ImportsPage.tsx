@@ -1,5 +1,6 @@
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
+import { useCanImport } from "../../api/me";
 import { CaseNav } from "../../ui/CaseNav";
 import { Failure } from "../../ui/Failure";
 import { OpenRows } from "../../ui/OpenRows";
@@ -8,7 +9,8 @@ import { Skeleton } from "../../ui/Skeleton";
 import { Status } from "../../ui/Status";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count, Time } from "../../ui/values";
-import { isWritten } from "./answer";
+import { isDraft, isWritten } from "./answer";
+import { OpenVolumes } from "./OpenVolumes";
 import { useCase, useImports } from "./queries";
 import "./imports.css";
 
@@ -37,6 +39,7 @@ export default function ImportsPage({ caseId }: { caseId: number }) {
       )}
       {imports.isPending && !failed && <Skeleton rows={6} />}
       {failed && <Failure error={failed} again={() => void imports.refetch()} />}
+      <OpenVolumes caseId={caseId} />
       {imports.isSuccess && shown.length === 0 && <p className="quiet">Nothing was imported into this case yet.</p>}
       {shown.length > 0 && <ImportsTable imports={shown} />}
       <More pages={imports} what="imports" />
@@ -76,11 +79,31 @@ function ImportsTable({ imports }: { imports: ImportState[] }) {
   );
 }
 
+/** The page of an import, and of a draft the page on which it is prepared, for those who may do that. */
+function Name({ each }: { each: ImportState }) {
+  const canImport = useCanImport();
+  const [page, draft] = [`/imports/${each.id}`, `/import/${each.id}`];
+  if (each.status === "checked")
+    return (
+      <>
+        <Link href={page}>Check {each.id}</Link>
+        {canImport && (
+          <>
+            {" "}
+            · <Link href={draft}>Go on</Link>
+          </>
+        )}
+      </>
+    );
+  if (isDraft(each)) return <Link href={canImport ? draft : page}>Draft {each.id}</Link>;
+  return <Link href={page}>{each.phase === "check" ? `Check ${each.id}` : `Import ${each.id}`}</Link>;
+}
+
 function ImportRow({ each }: { each: ImportState }) {
   return (
     <tr>
       <th scope="row" className="whole">
-        <Link href={`/imports/${each.id}`}>{each.phase === "check" ? `Check ${each.id}` : `Import ${each.id}`}</Link>
+        <Name each={each} />
       </th>
       <td>
         <Untrusted text={each.fileName} />

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
@@ -79,32 +79,44 @@ export function isDone(draft: Draft | null): boolean {
 const refresh = (queries: QueryClient) =>
   Promise.all(["draft-import", "draft-images"].map((name) => queries.invalidateQueries({ queryKey: [name] })));
 
-/** Why a file of the draft cannot be imported as it is: an import would leave its rows or pages out. */
+/** Why a file of the draft is not imported as it is: an import would leave its rows or pages out. */
 function Stopped({ found }: { found: Schemas["ImportDetails"] }) {
-  const queries = useQueryClient();
-  const retry = useMutation({
-    mutationFn: (key: string) => retryImport(found.id, key),
-    onSettled: () => refresh(queries),
-  });
+  const isFailed = found.status === "failed";
   return (
-    <div className="notice bad" role="alert">
-      <strong>{found.failureCode ?? "Stopped"}</strong>
-      {found.failureMessage && <p>{found.failureMessage}</p>}
+    <div className={isFailed ? "notice bad" : "notice"} role={isFailed ? "alert" : undefined}>
+      {isFailed && found.failureCode && <strong>{found.failureCode}</strong>}
+      {isFailed && found.failureMessage && <p>{found.failureMessage}</p>}
       {found.kind === "images" ? (
         <p>
           The pages of <Untrusted text={found.fileName} /> are not imported. Try it again, then check the file once
           more.
         </p>
       ) : (
-        <p>Change how the file is read or its columns, or try the same again.</p>
+        <p>
+          {isFailed
+            ? "Change how the file is read or its columns, or try the same again."
+            : "This draft was stopped. Nothing of it is in the case."}
+        </p>
       )}
-      {found.actions.includes("retry") && (
-        <button type="button" disabled={retry.isPending} onClick={() => retry.mutate(crypto.randomUUID())}>
-          Try again
-        </button>
-      )}
-      {retry.isError && <Failure error={retry.error} />}
+      <Retry found={found} label={isFailed ? "Try again" : "Go on with it"} />
     </div>
+  );
+}
+
+function Retry({ found, label }: { found: Schemas["ImportDetails"]; label: string }) {
+  const queries = useQueryClient();
+  const retry = useMutation({
+    mutationFn: (key: string) => retryImport(found.id, key),
+    onSettled: () => refresh(queries),
+  });
+  if (!found.actions.includes("retry")) return <Link href="/import">Start a new import</Link>;
+  return (
+    <>
+      <button type="button" disabled={retry.isPending} onClick={() => retry.mutate(crypto.randomUUID())}>
+        {label}
+      </button>
+      {retry.isError && <Failure error={retry.error} />}
+    </>
   );
 }
 

@@ -20,6 +20,7 @@ import { ReadingPanel } from "./ReadingPanel";
 import { explainRefusal, explainWaiting, findMismatch } from "./states";
 import { useDraftOptions } from "./useDraftOptions";
 import { useTransfer } from "./TransferLine";
+import { useLeaveWarning } from "../../ui/useLeaveWarning";
 import { useSeal } from "./useSeal";
 import { useLast } from "./useLast";
 import { VolumeFailure } from "./VolumeFailure";
@@ -41,6 +42,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   const choice = useDraftOptions(draft, place, kept);
   const seal = useSeal(draft, kept, choice);
   const upload = useTransfer(getTransfer(place));
+  useLeaveWarning(draft ? !choice.isSaved : kept.picked !== null);
   const { thing, caseName } = kept;
 
   const isHere = useIsHere();
@@ -77,6 +79,8 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   useEffect(() => {
     const picked = draft ? null : takeHandedOver();
     if (picked) takePicked(picked);
+    // The user has come back before the server had answered, or after it could not.
+    else if (!draft && thing && caseName !== null) begin(thing, caseName);
   }, []);
 
   const takeCase = (name: string) => {
@@ -86,7 +90,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   const changeCase = () => {
     forgetKept(place);
     keep(NEW, { picked: kept.picked, thing, caseName: null });
-    if (draft) navigate("/import");
+    if (draft) navigate("/import", { replace: true });
   };
 
   const rowsFile = findRows(thing, kept.loadFile);

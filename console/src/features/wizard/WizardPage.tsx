@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { Link, Redirect } from "wouter";
+import type { Schemas } from "../../api/client";
 import { useCanImport } from "../../api/me";
 import { Failure } from "../../ui/Failure";
 import { Skeleton } from "../../ui/Skeleton";
@@ -39,13 +40,16 @@ function Waiting({ error, again }: { error?: unknown; again?: () => void }) {
   );
 }
 
+/** Whether nothing was imported yet: also of an import that began without a check, and whose file is not read. */
+const isPrepared = (rows: Schemas["ImportDetails"]) => rows.phase === "check" || rows.actions.includes("options");
+
 function ImportDraft({ importId }: { importId: number }) {
   const found = useImport(importId);
   if (!found.data) return <Waiting error={found.error} again={() => void found.refetch()} />;
   const rows = found.data;
   // A draft that has been run is an import, and a load file of a volume is prepared with its volume.
   if (rows.volumeId !== null) return <Redirect to={`/import/volume/${rows.volumeId}`} replace />;
-  if (rows.phase !== "check") return <Redirect to={`/imports/${importId}`} replace />;
+  if (!isPrepared(rows)) return <Redirect to={`/imports/${importId}`} replace />;
   const { case: caseName, caseId, fileName: name } = rows;
   return (
     <Wizard
@@ -74,7 +78,7 @@ function VolumeDraft({ volumeId }: { volumeId: number }) {
   if (!found.data) return <Waiting error={found.error} again={() => void found.refetch()} />;
   if (images.error && !images.data) return <Waiting error={images.error} again={() => void images.refetch()} />;
   const volume = found.data;
-  if (rows.data && rows.data.phase !== "check") return <Redirect to={`/imports/${rows.data.id}`} replace />;
+  if (rows.data && !isPrepared(rows.data)) return <Redirect to={`/imports/${rows.data.id}`} replace />;
   const draft: Draft = {
     place: `volume:${volumeId}`,
     case: volume.case,

@@ -69,9 +69,21 @@ function findKey(thing: Thing, caseName: string): string {
   return known.get(decided)!;
 }
 
-/** Announce what was chosen in a case that exists, and begin to send it. Return the path of the draft. */
-export async function beginDraft(thing: Thing, caseName: string): Promise<string> {
+const begun = new Map<string, Promise<string>>();
+
+/**
+ * Announce what was chosen in a case that exists, and begin to send it. Return the path of the draft.
+ *
+ * While that is under way, as after the Back button, the same is not announced a second time.
+ */
+export function beginDraft(thing: Thing, caseName: string): Promise<string> {
   const key = findKey(thing, caseName);
+  const path = begun.get(key) ?? announceDraft(thing, caseName, key).finally(() => begun.delete(key));
+  begun.set(key, path);
+  return path;
+}
+
+async function announceDraft(thing: Thing, caseName: string, key: string): Promise<string> {
   const [place, path] = isVolume(thing)
     ? await beginVolume(thing, caseName, key)
     : await beginImport(thing, caseName, key);

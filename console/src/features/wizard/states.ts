@@ -34,7 +34,7 @@ export function explainRefusal(
     if (!draft) return caseName === null ? "Choose the case first." : "The import is being announced.";
     if (draft.volume && !draft.rows && !seal.isClear && thing) return "Choose the load files first.";
     if (draft.volume?.status === "failed") return "Choose the load files first.";
-    if (draft.rows?.status === "cancelled") return "This draft was stopped. Try it again, or start a new import.";
+    if (draft.rows?.status === "cancelled") return "This draft was stopped.";
     if (draft.rows && !draft.rows.actions.includes("check")) return "Change how the file is read first.";
     return null;
   };
