@@ -11,6 +11,10 @@ export const isWritten = (state: ImportState) => state.phase === "import" && sta
 
 export const isUndone = (state: ImportState) => UNDONE.includes(state.status);
 
+/** How many of the rejected rows are still open; of a check, and of corrections that are rejected again, all of them. */
+export const countOpen = (state: ImportState) =>
+  state.phase === "check" || state.corrects !== null ? state.rejected : state.openRejections;
+
 /** Whether everything of the file is in the case, and if not, what is missing, in one sentence. */
 export function answer(state: ImportState): string {
   const unit = state.kind === "images" ? "document of the image load file" : "row of the file";

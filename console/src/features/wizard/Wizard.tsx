@@ -64,7 +64,9 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   const canTake = draft === null ? thing === null : !getTransfer(place) && awaitsBytes(draft);
   const isOver = useDropTarget(canTake ? (data) => void collectDrop(data).then(takePicked, setFault) : null);
   useEffect(() => {
-    const picked = draft ? null : takeHandedOver();
+    if (draft) return;
+    const { picked, caseName: chosen } = takeHandedOver();
+    if (chosen !== undefined) keep(NEW, { caseName: chosen, picked: null, thing: null, preview: null });
     if (picked) takePicked(picked);
   }, []);
 
