@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Schemas } from "../src/api/client";
-import { answer } from "../src/features/imports/answer";
+import { answer, countOpen } from "../src/features/imports/answer";
 import { sortFindings, summarizeCheck } from "../src/features/imports/check";
 import { listReports } from "../src/features/imports/Downloads";
 import { answerVolume, chooseImports, listLacks, pluralOf } from "../src/features/imports/missing";
@@ -37,7 +37,7 @@ test("a dry run says what would happen, and an undo what has happened", () => {
   ]);
   expect(describeUndo(undo({ dryRun: false, removed: 2, restored: 1, linksRestored: 1 }))).toEqual([
     "2 documents were removed.",
-    "1 document got earlier values back.",
+    "1 document got earlier values or pages back.",
     "1 custodian or tag link was restored.",
   ]);
   expect(describeUndo(undo({}))).toEqual(["No document would be changed."]);
@@ -54,12 +54,12 @@ test.each([
 ])("a refusal names the import to wait for", (detail, named) => expect(findNamedImport(detail)).toBe(named));
 
 test("a dry run is answered by itself or by what another window has requested since, and never by an earlier one", () => {
-  const requested = undo({ undoNo: 3, status: "undoing" });
+  const requested = undo({ undoNo: 3, status: "running" });
   const answers = (changes: object) => isAnswer(undo({ undoNo: 3, status: "undone", ...changes }), requested);
-  expect([answers({}), answers({ status: "undoing" }), answers({ undoNo: 2 }), answers({ undoNo: 4 })]).toEqual([
+  expect([answers({}), answers({ status: "running" }), answers({ undoNo: 2 }), answers({ undoNo: 4 })]).toEqual([
     ...[true, false, false, true],
   ]);
-  expect(answers({ undoNo: 4, dryRun: false, status: "undoing" })).toBe(true);
+  expect(answers({ undoNo: 4, dryRun: false, status: "running" })).toBe(true);
   expect(isAnswer(undo({}), undefined)).toBe(false);
 });
 
@@ -83,6 +83,12 @@ test("errors come before warnings, frequent ones first", () => {
 const state = (changes: object) => ({ kind: "rows", corrects: null, ...changes }) as Schemas["ImportState"];
 
 test.each([
+  [state({ phase: "import", rejected: 5, openRejections: 2 }), 2],
+  [state({ phase: "check", rejected: 5, openRejections: 0 }), 5],
+  [state({ phase: "import", rejected: 5, openRejections: 0, corrects: 7 }), 5],
+])("a row that was corrected is not open in the bar", (given, open) => expect(countOpen(given)).toBe(open));
+
+test.each([
   [state({ status: "checked", rejected: 10 }), "10 rows of the file would be rejected."],
   [state({ status: "checked", rejected: 0 }), "Every row of the file would be accepted."],
   [state({ status: "completed_with_rejections", corrects: 7, rejected: 1 }), "they are open in import 7."],
@@ -101,13 +107,13 @@ test("rows and images of a volume have one answer", () => {
     id: 2,
     kind: "images",
     fileName: "a.opt",
-    openRejections: 0,
+    openRejections: 2,
     rowsSeen: 18,
     pages: { missingImages: 2, imported: 36, withoutImages: 1 },
   });
   const lacks = listLacks([rows, images]);
   expect(answerVolume(lacks)).toBe(
-    "Missing or open: 1 rejected row, 1 native, 2 page images, 1 document without pages.",
+    "Missing or open: 1 rejected row, 2 documents of the image load file, 1 native, 2 page images, 1 document without pages.",
   );
   expect(lacks.find((each) => each.what === "native")).toEqual({ what: "native", missing: 1, of: 18 });
   expect(answerVolume(listLacks([details({ openRejections: 0, rowsSeen: 3 })]))).toContain("Nothing is missing");

@@ -11,7 +11,7 @@ export function Rows<Row>({ columns, rows }: { columns: Column<Row>[]; rows: Row
       <thead>
         <tr>
           {columns.map(([heading]) => (
-            <th key={heading} scope="col" className={heading === "Line" ? "num" : undefined}>
+            <th key={heading} scope="col" className={CLASSES[heading]}>
               {heading}
             </th>
           ))}
@@ -21,7 +21,7 @@ export function Rows<Row>({ columns, rows }: { columns: Column<Row>[]; rows: Row
         {rows.map((row, index) => (
           <tr key={index}>
             {columns.map(([heading, cell]) => (
-              <td key={heading} className={heading === "Line" ? "num" : undefined}>
+              <td key={heading} className={CLASSES[heading]}>
                 {show(cell(row))}
               </td>
             ))}
@@ -31,6 +31,9 @@ export function Rows<Row>({ columns, rows }: { columns: Column<Row>[]; rows: Row
     </table>
   );
 }
+
+/** A line is a number, and a control number stays on one line if it can. */
+const CLASSES: Record<string, string> = { Line: "num", Document: "name" };
 
 function show(cell: ReactNode | string | null): ReactNode {
   return typeof cell === "string" || cell === null ? <Untrusted text={cell} /> : cell;

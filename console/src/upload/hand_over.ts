@@ -1,15 +1,21 @@
 import type { Picked } from "./types";
 
-let handedOver: Picked | null = null;
+interface HandedOver {
+  picked?: Picked;
+  /** The name of the case that the import is for. */
+  caseName?: string;
+}
+
+let handedOver: HandedOver = {};
 
 /** Keep what was chosen on one page for the next one, which a link cannot carry. */
-export function handOver(picked: Picked): void {
-  handedOver = picked;
+export function handOver(chosen: HandedOver): void {
+  handedOver = chosen;
 }
 
 /** Return what another page has handed over, once. */
-export function takeHandedOver(): Picked | null {
-  const picked = handedOver;
-  handedOver = null;
-  return picked;
+export function takeHandedOver(): HandedOver {
+  const chosen = handedOver;
+  handedOver = {};
+  return chosen;
 }

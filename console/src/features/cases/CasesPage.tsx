@@ -24,7 +24,7 @@ export function CasesPage() {
   const [fault, setFault] = useState<unknown>(null);
   const take = (data: DataTransfer) =>
     void collectDrop(data).then((picked) => {
-      handOver(picked);
+      handOver({ picked });
       navigate("/import");
     }, setFault);
   const isOver = useDropTarget(canImport ? take : null);
@@ -86,12 +86,10 @@ function NoCases({ search, canImport }: { search: string; canImport: boolean }) 
       {canImport ? (
         <>
           <p>Drop a folder, a zip or a load file anywhere on this page. The first import creates a case.</p>
-          <p>
-            To try it, import the small volume that <code>make demo</code> writes.
-          </p>
+          <p>You see how the files are read and what would be imported before anything is written.</p>
         </>
       ) : (
-        <p>The first import creates one.</p>
+        <p>The first import creates one; an editor or an administrator can import files.</p>
       )}
     </div>
   );

@@ -29,12 +29,12 @@ export default function DocumentsPage({ caseId }: { caseId: number }) {
     document.getElementById(`document-${open}`)?.focus();
   };
   return (
-    <section className="page">
+    <section className="page documents">
       <p className="quiet crumbs">
-        <Link href="/">Cases</Link> /
+        <Link href="/">Cases</Link>
       </p>
       <h1>{ofCase.data ? <Untrusted text={ofCase.data.name} /> : "Case"}</h1>
-      <CaseNav caseId={caseId} current="documents" />
+      <CaseNav caseId={caseId} name={ofCase.data?.name} current="documents" />
       {ofCase.isError ? (
         <Failure error={ofCase.error} again={() => void ofCase.refetch()} />
       ) : (
@@ -101,15 +101,23 @@ function NoDocuments({ caseId, filters }: { caseId: number; filters: Filters }) 
       <div className="empty">
         <h2>There are no documents in this case</h2>
         <p>
-          <Link href={`/cases/${caseId}/imports`}>See its imports</Link>
+          An import adds them. <Link href={`/cases/${caseId}/imports`}>See the imports of this case</Link> and what is
+          open in them.
         </p>
       </div>
     );
   return (
     <div className="empty">
       <h2>No document matches</h2>
+      {filters.from !== undefined && (
+        <p>No document that matches has the control number “{filters.from}” or a later one.</p>
+      )}
+      {filters.title !== undefined && (
+        <p>Numbers are not searched in titles: enter them as control number or Bates number.</p>
+      )}
       <p>
-        Take a filter away above, or <Link href={`/cases/${caseId}/documents`}>show all documents</Link>.
+        Take a filter away above, or <Link href={`/cases/${caseId}/documents`}>show all documents</Link>. A row that was
+        rejected is not a document yet: <Link href={`/cases/${caseId}/imports`}>see the imports</Link>.
       </p>
     </div>
   );

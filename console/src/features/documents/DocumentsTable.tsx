@@ -16,7 +16,7 @@ interface Props {
 export function DocumentsTable({ caseId, documents, filters, open }: Props) {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label="Documents">
-      <table className="list documents">
+      <table className="list">
         <thead>
           <tr>
             <th scope="col">Control number</th>
@@ -28,7 +28,7 @@ export function DocumentsTable({ caseId, documents, filters, open }: Props) {
             <th scope="col" className="num">
               Pages
             </th>
-            <th scope="col">Bates</th>
+            <th scope="col">Bates, first</th>
           </tr>
         </thead>
         <tbody>

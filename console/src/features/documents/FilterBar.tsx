@@ -8,7 +8,7 @@ const WORDS: Record<FilterName, string> = {
   custodian: "custodian",
   tag: "tag",
   bates: "Bates number",
-  from: "from",
+  from: "from control number",
   import: "import",
   changed: "changed by import",
 };
@@ -27,12 +27,12 @@ export function FilterBar(props: { caseId: number; filters: Filters; onChange: (
   return (
     <>
       <form className="bar filters" role="search" aria-label="Documents" onSubmit={submit}>
-        <Text name="title" label="Title" value={filters.title} />
+        <Text name="from" label="Go to control number" value={filters.from} />
+        <Text name="bates" label="Bates number" value={filters.bates} />
+        <Text name="title" label="Words of the title" value={filters.title} />
         <Name name="custodian" label="Custodian" kind="custodians" caseId={caseId} value={filters.custodian} />
         <Name name="tag" label="Tag" kind="tags" caseId={caseId} value={filters.tag} />
-        <Text name="bates" label="Bates number" value={filters.bates} />
-        <Text name="from" label="Go to control number" value={filters.from} />
-        <button type="submit">Show documents</button>
+        <button type="submit">Find documents</button>
       </form>
       <Active filters={filters} onChange={onChange} />
     </>

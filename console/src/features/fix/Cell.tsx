@@ -1,7 +1,7 @@
 import { useState, type KeyboardEvent } from "react";
 import { Untrusted } from "../../ui/Untrusted";
 import { keepLineEnds, toControl } from "./cells";
-import { nameReason } from "./codes";
+import { nameReason } from "../../ui/codes";
 import type { CellError } from "./rows";
 
 const LONG = 5_000;

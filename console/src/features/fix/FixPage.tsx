@@ -9,7 +9,7 @@ import { Untrusted } from "../../ui/Untrusted";
 import { decideAccess, type Access } from "./access";
 import { count } from "../../ui/values";
 import { chooseJoiner } from "./cells";
-import { nameReason } from "./codes";
+import { nameReason } from "../../ui/codes";
 import { Compare } from "./Compare";
 import { cellsOf, setAlike, setOut, setVersion, type Draft } from "./draft";
 import "./fix.css";

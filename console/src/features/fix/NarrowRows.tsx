@@ -1,5 +1,5 @@
 import { Untrusted } from "../../ui/Untrusted";
-import { nameReason } from "./codes";
+import { nameReason } from "../../ui/codes";
 import { Reason } from "./Reason";
 import { findFaults, kindOf, showRaw, type Column, type SheetRow } from "./rows";
 

@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import { Untrusted } from "../../ui/Untrusted";
-import { adviseOn, isComparable, isPlain, liesInCase, nameReason } from "./codes";
+import { adviseOn, isComparable, isPlain, liesInCase, nameReason } from "../../ui/codes";
 import type { Change } from "./draft";
 import type { SheetRow } from "./rows";
 

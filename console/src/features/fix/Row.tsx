@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import { Untrusted } from "../../ui/Untrusted";
 import { Cell } from "./Cell";
 import type { Cells } from "./cells";
-import { nameReason } from "./codes";
+import { nameReason } from "../../ui/codes";
 import { hasReplaced, judge, type Change } from "./draft";
 import { Choices, Reason, Refused } from "./Reason";
 import { findFaults, kindOf, showRaw, type Column, type SheetRow } from "./rows";

@@ -1,5 +1,5 @@
 import { count } from "../../ui/values";
-import { nameReason } from "./codes";
+import { nameReason } from "../../ui/codes";
 import { useCodeCounts } from "./queries";
 import type { Page } from "./usePage";
 

@@ -1,7 +1,7 @@
 // A rejected row as the sheet shows it: what the import rejected or, after a correction, what that one rejected again.
 import type { Schemas } from "../../api/client";
 import { splitRaw, type Cells } from "./cells";
-import { isOwnFault } from "./codes";
+import { isOwnFault } from "../../ui/codes";
 
 export type Column = Schemas["RowColumn"];
 export type CellError = Schemas["CellError"];

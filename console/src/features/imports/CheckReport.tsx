@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
+import { nameReason } from "../../ui/codes";
 import { More } from "../../ui/More";
 import { Rows, showLine } from "../../ui/Rows";
 import { Untrusted } from "../../ui/Untrusted";
@@ -49,9 +50,10 @@ function Found({ importId, found }: { importId: number; found: Schemas["CheckedC
     <details className="group" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <span className={`status ${found.severity === "error" ? "bad" : "warn"}`}>{found.severity}</span>{" "}
-        <strong>{found.code}</strong> <Count value={found.count} />
+        <strong>{nameReason(found.code)}</strong> <Count value={found.count} />
         <span className="quiet">
           {found.firstLine === 0 ? " · the whole file" : ` · first in line ${found.firstLine.toLocaleString()}`}
+          {` · ${found.code}`}
         </span>
       </summary>
       <p>

@@ -7,12 +7,12 @@ type Name = Exclude<keyof Schemas["ReportFiles"], "expiresInSeconds">;
 
 const LABELS: Partial<Record<Name, string>> = {
   rejectedRows: "Rejected rows, to correct and load",
-  report: "report.csv",
-  warnings: "warnings.csv",
-  findings: "findings.csv",
-  deficienciesText: "deficiencies.txt",
-  deficiencies: "deficiencies.csv",
-  columns: "columns.csv",
+  report: "Reasons of the rejected rows",
+  warnings: "Warnings",
+  findings: "Findings of the check",
+  deficienciesText: "Letter to the sender",
+  deficiencies: "Table for the letter",
+  columns: "Columns and their fields",
 };
 
 /** The names of the report files that are written: those of the import, or of its check. */
@@ -40,7 +40,8 @@ export function Downloads({ details }: { details: Details }) {
   if (there.length === 0) return null;
   return (
     <>
-      <div className="bar" role="group" aria-label="Reports">
+      <div className="bar" role="group" aria-labelledby="reports">
+        <h2 id="reports">Files to download</h2>
         {there.map((name) => (
           <button key={name} type="button" disabled={download.isPending} onClick={() => download.mutate(name)}>
             {LABELS[name]}

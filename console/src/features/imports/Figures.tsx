@@ -46,7 +46,7 @@ function ofImport(state: ImportState): Figure[] {
     ["updated", state.updated, documents && `${documents}?changed=${state.id}`],
     ["unchanged", state.unchanged],
     ["rejected", state.rejected, "#rejected"],
-    ["still open", state.openRejections, `/imports/${state.id}/fix`],
+    ["open rejections", state.openRejections, `/imports/${state.id}/fix`],
     ["warnings", state.warnings, "#warnings"],
   ];
 }

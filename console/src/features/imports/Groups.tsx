@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
+import { nameReason } from "../../ui/codes";
 import { More } from "../../ui/More";
 import { Rows, showLine } from "../../ui/Rows";
 import { Untrusted } from "../../ui/Untrusted";
@@ -65,7 +66,7 @@ function GroupLine(props: { group: CodeCount; fix: number | null; children: () =
     <div className="group-line">
       <details className="group" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
-          <strong>{group.code}</strong> <Count value={group.count} />
+          <strong>{nameReason(group.code)}</strong> <Count value={group.count} />
           {group.column !== null && (
             <>
               {" "}
@@ -74,6 +75,7 @@ function GroupLine(props: { group: CodeCount; fix: number | null; children: () =
           )}
           <span className="quiet">
             {group.firstLine === 0 ? " · the whole file" : ` · first in line ${group.firstLine.toLocaleString()}`}
+            {` · ${group.code}`}
           </span>
         </summary>
         <p>
@@ -88,7 +90,7 @@ function GroupLine(props: { group: CodeCount; fix: number | null; children: () =
       </details>
       {fix !== null && (
         <Link href={`/imports/${fix}/fix?code=${encodeURIComponent(group.code)}`}>
-          Fix<span className="unseen"> the rows with {group.code}</span>
+          Fix<span className="unseen"> the rows with {nameReason(group.code)}</span>
         </Link>
       )}
     </div>

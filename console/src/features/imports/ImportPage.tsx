@@ -9,7 +9,7 @@ import { isRunning, Status } from "../../ui/Status";
 import { Untrusted } from "../../ui/Untrusted";
 import { formatBytes, formatDuration, Time } from "../../ui/values";
 import { Actions } from "./Actions";
-import { answer } from "./answer";
+import { answer, countOpen } from "./answer";
 import { CheckReport } from "./CheckReport";
 import { Downloads } from "./Downloads";
 import { Figures } from "./Figures";
@@ -29,12 +29,12 @@ export default function ImportPage({ importId }: { importId: number }) {
   if (!progress.data) return <Skeleton rows={6} />;
   const state = progress.data;
   return (
-    <section className="page">
+    <section className="page imports">
       <Title state={state} />
       {state.failureMessage && <FailureMessage state={state} />}
       <Answer state={state} />
       <Actions state={state} />
-      <Scale outcome={state} />
+      {state.status !== "undone" && <Scale outcome={{ ...state, open: countOpen(state) }} />}
       <Figures state={state} />
       {isRunning(state.status) && state.status !== "undoing" && <Rate state={state} />}
       <UndoState state={state} />
@@ -51,7 +51,7 @@ export default function ImportPage({ importId }: { importId: number }) {
 
 function Failed({ error, again }: { error: unknown; again: () => void }) {
   return (
-    <section className="page">
+    <section className="page imports">
       <h1>Import</h1>
       <Failure error={error} again={again} />
     </section>
@@ -65,8 +65,7 @@ function Title({ state }: { state: ImportState }) {
         <Link href="/">Cases</Link> /{" "}
         <Link href={`/cases/${state.caseId}/imports`}>
           <Untrusted text={state.case} />
-        </Link>{" "}
-        /
+        </Link>
       </p>
       <div className="bar">
         <h1>{state.phase === "check" ? `Check ${state.id}` : `Import ${state.id}`}</h1>
@@ -103,7 +102,7 @@ function Answer({ state }: { state: ImportState }) {
 function Rate({ state }: { state: ImportState }) {
   const parts = [
     state.status === "splitting" && `${formatBytes(state.bytesRead)} of ${formatBytes(state.size)} read`,
-    state.chunks > 0 && `${state.chunksDone.toLocaleString()} of ${state.chunks.toLocaleString()} chunks`,
+    state.chunks > 0 && `${state.chunksDone.toLocaleString()} of ${state.chunks.toLocaleString()} parts`,
     state.rowsPerSecond !== null && `${Math.round(state.rowsPerSecond).toLocaleString()} rows a second`,
     state.secondsLeft !== null && `${formatDuration(state.secondsLeft)} left`,
   ];

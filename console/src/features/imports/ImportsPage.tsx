@@ -22,12 +22,12 @@ export default function ImportsPage({ caseId }: { caseId: number }) {
   const shown = imports.data?.pages.flatMap((page) => page.items) ?? [];
   const failed = ofCase.error ?? imports.error;
   return (
-    <section className="page">
+    <section className="page imports">
       <p className="quiet crumbs">
-        <Link href="/">Cases</Link> /
+        <Link href="/">Cases</Link>
       </p>
       <h1>{ofCase.data ? <Untrusted text={ofCase.data.name} /> : "Case"}</h1>
-      <CaseNav caseId={caseId} current="imports" />
+      <CaseNav caseId={caseId} name={ofCase.data?.name} current="imports" />
       {ofCase.data && (
         <p className="quiet">
           <Link href={`/cases/${caseId}/documents`}>

@@ -28,7 +28,7 @@ export function UndoState({ state }: { state: Schemas["ImportState"] }) {
       {undo?.report && (
         <p>
           <a href={undo.report} rel="noreferrer">
-            kept.csv: everything that stayed, and why
+            Download what stayed, and why
           </a>
         </p>
       )}

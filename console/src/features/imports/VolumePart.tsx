@@ -53,7 +53,7 @@ function Lacks({ lacks }: { lacks: Lack[] }) {
           <dd>
             <Count value={each.missing} />
             {each.of !== null && (
-              <span className="quiet small">
+              <span className="quiet of">
                 {" "}
                 of <Count value={each.of} />
               </span>

@@ -14,6 +14,10 @@ export const isUndone = (state: ImportState) => UNDONE.includes(state.status);
 /** Whether an import waits for its file, or for a user who has it run: the page of a new import goes on with it. */
 export const isDraft = (state: ImportState) => ["awaiting_upload", "uploaded", "checked"].includes(state.status);
 
+/** How many of the rejected rows are still open; of a check, and of corrections that are rejected again, all of them. */
+export const countOpen = (state: ImportState) =>
+  state.phase === "check" || state.corrects !== null ? state.rejected : state.openRejections;
+
 /** Whether everything of the file is in the case, and if not, what is missing, in one sentence. */
 export function answer(state: ImportState): string {
   const unit = state.kind === "images" ? "document of the image load file" : "row of the file";

@@ -33,13 +33,21 @@ export function listLacks(imports: readonly Details[]): Lack[] {
     chosen.reduce((total, each) => total + (read(each) ?? 0), 0);
   const [natives, texts] = [sum((each) => each.files?.nativesMissing), sum((each) => each.files?.textsMissing)];
   return [
-    { what: "rejected row", missing: sum((each) => each.openRejections), of: sum((each) => each.rowsSeen) },
+    { what: "rejected row", ...countOpen(chosen, "rows") },
+    { what: "document of the image load file", ...countOpen(chosen, "images") },
     { what: "native", missing: natives, of: natives + sum((each) => each.files?.nativesLinked) },
     { what: "text", missing: texts, of: texts + sum((each) => each.files?.textsLinked) },
     { what: "page image", missing: sum((each) => each.pages?.missingImages), of: sum((each) => each.pages?.imported) },
     { what: "document without pages", missing: sum((each) => each.pages?.withoutImages), of: null },
     { what: "file that no row names", missing: maximum(chosen), of: null },
   ].filter((each) => each.missing > 0 || (each.of ?? 0) > 0);
+}
+
+/** Rows that are open, and documents of image load files: their numbers are not of one kind. */
+function countOpen(imports: readonly Details[], kind: Details["kind"]): Omit<Lack, "what"> {
+  const ofKind = imports.filter((each) => each.kind === kind);
+  const sum = (read: (each: Details) => number) => ofKind.reduce((total, each) => total + read(each), 0);
+  return { missing: sum((each) => each.openRejections), of: sum((each) => each.rowsSeen) };
 }
 
 /** Every import of a volume counts the same files that no row names. */

@@ -33,7 +33,7 @@ export function describeUndo(undo: Undo): string[] {
   const verb = (number: number) => (would ? "would be" : number === 1 ? "was" : "were");
   const found: [number, string][] = [
     [undo.removed, `${count(undo.removed, "document")} ${verb(undo.removed)} removed.`],
-    [undo.restored, `${count(undo.restored, "document")} ${would ? "would get" : "got"} earlier values back.`],
+    [undo.restored, `${count(undo.restored, "document")} ${would ? "would get" : "got"} earlier values or pages back.`],
     [undo.linksRestored, `${count(undo.linksRestored, "custodian or tag link")} ${verb(undo.linksRestored)} restored.`],
     [undo.kept, `${count(undo.kept, "document")} ${would ? "would stay" : "stayed"}, as a whole or in part.`],
   ];

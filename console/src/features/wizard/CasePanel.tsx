@@ -76,9 +76,13 @@ function ChooseCase({ isNext, onCase }: Pick<CasePanelProps, "isNext" | "onCase"
   return (
     <form className="stack" onSubmit={submit}>
       <label htmlFor={id}>Name of the case</label>
+      <span className="quiet" id={`${id}-hint`}>
+        Type a few words of it and choose the case, or create a new one.
+      </span>
       <input
         ref={input}
         id={id}
+        aria-describedby={`${id}-hint`}
         type="text"
         className="wide"
         autoComplete="off"

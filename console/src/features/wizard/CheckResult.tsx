@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
+import { nameReason } from "../../ui/codes";
 import { Failure } from "../../ui/Failure";
 import { Skeleton } from "../../ui/Skeleton";
 import { Untrusted } from "../../ui/Untrusted";
@@ -78,10 +79,12 @@ function Code({ file, found }: { file: Details; found: Schemas["CheckedCode"] })
     <details className="group" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <span className={found.severity === "error" ? "bad" : "mark"}>{found.count.toLocaleString("en-US")}</span>{" "}
-        {found.code} <span className="quiet">in {file.fileName.slice(file.fileName.lastIndexOf("/") + 1)}</span>
+        <strong>{nameReason(found.code)}</strong>{" "}
+        <span className="quiet">in {file.fileName.slice(file.fileName.lastIndexOf("/") + 1)}</span>
         {found.firstLine > 0 && (
           <span className="quiet">, first in line {found.firstLine.toLocaleString("en-US")}</span>
         )}
+        <span className="quiet"> · {found.code}</span>
       </summary>
       {isOpen && <Lines importId={file.id} found={found} />}
     </details>

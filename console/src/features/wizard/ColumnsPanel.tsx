@@ -1,5 +1,6 @@
 import { useDeferredValue, useState } from "react";
 import type { Schemas } from "../../api/client";
+import { nameReason } from "../../ui/codes";
 import { Untrusted } from "../../ui/Untrusted";
 import type { Options } from "./kept";
 import { chooseColumns, mapColumn } from "./options";
@@ -109,6 +110,9 @@ function Mapping({
   );
 }
 
+/** Return the name of a field that only a column name can choose, such as `Family begin`. */
+const nameField = (field: string) => field[0]!.toUpperCase() + field.slice(1).replaceAll("_", " ");
+
 const isGiven = (options: Options, column: Column) =>
   options.columns?.[String(column.number)] !== undefined || options.columns?.[column.name] !== undefined;
 
@@ -136,9 +140,9 @@ function Row({ column, isGiven: isChosen, canChange, onChange }: RowProps) {
           onChange={({ target }) => onChange(isField(target.value) ? target.value : undefined)}
         >
           {column.field !== null && !isField(column.field) && (
-            <option value={column.field}>{column.field.replaceAll("_", " ")}</option>
+            <option value={column.field}>{nameField(column.field)}</option>
           )}
-          <option value="property">property</option>
+          <option value="property">None: keep under its name</option>
           {FIELDS.map(([subject, fields]) => (
             <optgroup key={subject} label={subject}>
               {fields.map(([field, label]) => (
@@ -162,7 +166,7 @@ function Samples({ samples }: { samples: Schemas["PreviewSample"][] }) {
     <span key={index}>
       {index > 0 && " · "}
       <Untrusted text={cut(each.text, 60)} />
-      {each.code && <span className="mark"> {each.code}</span>}
+      {each.code && <span className="mark"> {nameReason(each.code)}</span>}
     </span>
   ));
 }

@@ -61,7 +61,7 @@ export function LoadFiles({ draft, thing, kept, onChange, onApply, isApplying }:
   const isSeveral = found.data.length > 1 || (thing?.loadFiles.length === 0 && found.data.length > 0);
   const formats = new Set(found.images.map(formatOf));
   return (
-    <fieldset className="settings">
+    <fieldset className="settings load-files">
       <legend className="unseen">The load files of the volume</legend>
       <div className="setting">
         <label htmlFor={rows}>Rows of documents are in</label>

@@ -36,7 +36,7 @@ export function ReadingPanel(props: ReadingPanelProps) {
   return (
     <Panel
       number={3}
-      title="Reading"
+      title="Format"
       isOpen={isOpen && (hasBody || isLoading)}
       onToggle={hasBody ? onToggle : undefined}
       line={preview ? <ReadingLine preview={preview} /> : <span className="quiet">{waiting}</span>}
@@ -62,7 +62,8 @@ function ReadingLine({ preview }: { preview: Preview }) {
   return (
     <span>
       {nameSign(encoding.value).toUpperCase()} ({CERTAINTY[encoding.certainty].toLowerCase()}) · delimiter{" "}
-      {nameSign(delimiter.value)} · qualifier {nameSign(qualifier.value)} · newline {nameSign(newline.value)}
+      {nameSign(delimiter.value)} · qualifier {nameSign(qualifier.value)} · line break in a cell{" "}
+      {nameSign(newline.value)}
       {unsure > 0 && <span className="mark"> · {unsure === 1 ? "1 guess" : `${unsure} guesses`} to look at</span>}
     </span>
   );

@@ -1,4 +1,5 @@
 import type { Schemas } from "../../api/client";
+import { nameReason } from "../../ui/codes";
 import { Untrusted } from "../../ui/Untrusted";
 import { formatBytes } from "../../ui/values";
 import { count } from "../../ui/values";
@@ -42,7 +43,7 @@ export function Rows({ preview }: { preview: Schemas["ImportPreview"] }) {
         </table>
       </div>
       <p className="quiet">
-        {count(preview.rows.length, "row")}
+        {preview.rows.length === 1 ? "The first row" : `The first ${count(preview.rows.length, "row")}`}
         {names.length > SHOWN_COLUMNS &&
           `, the first ${SHOWN_COLUMNS} of ${preview.columnCount.toLocaleString("en-US")} columns`}
         {preview.provisional &&
@@ -54,11 +55,12 @@ export function Rows({ preview }: { preview: Schemas["ImportPreview"] }) {
 }
 
 function Cells({ row, columns }: { row: Schemas["PreviewRow"]; columns: number }) {
-  if (row.cells === null) return <td colSpan={columns}>The quoting of this row is damaged: {row.codes.join(", ")}</td>;
+  if (row.cells === null)
+    return <td colSpan={columns}>The quoting of this row is damaged: {row.codes.map(nameReason).join(", ")}</td>;
   return Array.from({ length: columns }, (_, index) => (
     <td key={index}>
       {row.cells![index] === undefined ? null : <Untrusted text={cut(row.cells![index]!)} />}
-      {index === 0 && row.codes.length > 0 && <span className="mark"> {row.codes.join(", ")}</span>}
+      {index === 0 && row.codes.length > 0 && <span className="mark"> {row.codes.map(nameReason).join(", ")}</span>}
     </td>
   ));
 }

@@ -16,7 +16,11 @@ interface WhatPanelProps {
 const MODES: [Mode, string, string][] = [
   ["append", "Add new documents", "A row whose document the case has with other values is rejected."],
   ["overlay", "Change documents", "A row changes its document; one without a document is rejected."],
-  ["append_overlay", "Both", "A row changes its document, or adds it where the case does not have it."],
+  [
+    "append_overlay",
+    "Add or change documents",
+    "A row changes its document, or adds it where the case does not have it.",
+  ],
 ];
 
 /** What the rows do with documents that the case has. */
@@ -26,7 +30,7 @@ export function WhatPanel({ options, isVolume, isOpen, canChange, onChange, onTo
   return (
     <Panel
       number={5}
-      title="What"
+      title="Mode"
       isOpen={isOpen}
       onToggle={onToggle}
       line={<span>{MODES.find(([each]) => each === mode)![1].toLowerCase()}</span>}
@@ -104,9 +108,9 @@ function Overlay({ options, onChange, canChange, mode }: SettingsProps & { mode:
 function VolumeSettings({ options, onChange, canChange }: SettingsProps) {
   return (
     <details>
-      <summary>Files of the volume</summary>
+      <summary>Missing files and checks of files</summary>
       <fieldset className="choices" disabled={!canChange}>
-        <legend className="unseen">Files of the volume</legend>
+        <legend className="unseen">Missing files and checks of files</legend>
         <Box
           isOn={options.missingFiles === "reject"}
           onChange={(isOn) => onChange({ ...options, missingFiles: isOn ? "reject" : null })}

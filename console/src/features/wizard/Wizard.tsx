@@ -77,7 +77,9 @@ export function Wizard({ draft }: { draft: Draft | null }) {
   const canTake = draft === null ? thing === null : takesFiles(draft, upload?.status);
   const isOver = useDropTarget(canTake ? (data) => void collectDrop(data).then(takePicked, setFault) : null);
   useEffect(() => {
-    const picked = draft ? null : takeHandedOver();
+    if (draft) return;
+    const { picked, caseName: chosen } = takeHandedOver();
+    if (chosen !== undefined) keep(NEW, { caseName: chosen, picked: null, thing: null, preview: null });
     if (picked) takePicked(picked);
     // The user has come back before the server had answered, or after it could not.
     else if (!draft && thing && caseName !== null) begin(thing, caseName);

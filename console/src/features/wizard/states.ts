@@ -31,7 +31,7 @@ export function explainRefusal(
   const awaits = draft?.volume ? "when all files have arrived and are listed" : "when the file has arrived";
   const refusal = (): string | null => {
     if (!draft && !thing) return "Choose files first.";
-    if (!draft) return caseName === null ? "Choose the case first." : "The import is being announced.";
+    if (!draft) return caseName === null ? "Choose the case first." : "The import is being prepared.";
     if (draft.volume && !draft.rows && !seal.isClear && thing) return "Choose the load files first.";
     if (draft.volume?.status === "failed") return "Choose the load files first.";
     if (draft.rows?.status === "cancelled") return "This draft was stopped.";

@@ -1,4 +1,4 @@
-// The reasons of rejections in words, and what to do about each on this page.
+// The reasons of rejections and warnings in words, and what to do about a rejected row.
 
 interface Reason {
   words: string;
@@ -73,7 +73,9 @@ const PLAIN = new Set(["MISSING_ID", "WRONG_CELL_COUNT", "MALFORMED_QUOTING"]);
 const OF_THE_CASE = new Set(["NOT_IN_CASE", "AMBIGUOUS_KEY", "EXISTS_WITH_OTHER_VALUES", "DUPLICATE_ID"]);
 const COMPARABLE = new Set(["EXISTS_WITH_OTHER_VALUES", "DUPLICATE_ID", "DOCUMENT_CHANGED"]);
 
-export const nameReason = (code: string): string => REASONS[code]?.words ?? code.toLowerCase().replaceAll("_", " ");
+/** Return the words of a reason; a code without words of its own is read as words. */
+export const nameReason = (code: string): string =>
+  REASONS[code]?.words ?? code.toLowerCase().replaceAll("_", " ").replace("bates", "Bates");
 export const adviseOn = (code: string): string | null => REASONS[code]?.advice ?? null;
 export const isOwnFault = (code: string): boolean => OWN_FAULTS.has(code);
 export const liesInCase = (code: string): boolean => OF_THE_CASE.has(code) || code === "VALUE_REFUSED";
