@@ -36,9 +36,10 @@ _IS_OPEN = (
     "AND NOT EXISTS (SELECT 1 FROM import_corrections AS claim WHERE claim.import_id = import_rejections.import_id "
     "AND claim.line_no = import_rejections.line_no AND claim.status IN ('accepted', 'discarded'))"
 )
+# MySQL reserves `stored`, MariaDB does not.
 _FIELDS = {
     CodeKind.REJECTION: f"{_COMMON}, row_count, original_line",
-    CodeKind.WARNING: f"{_COMMON}, original, original_bytes, stored_bytes, stored",
+    CodeKind.WARNING: f"{_COMMON}, original, original_bytes, stored_bytes, `stored`",
 }
 _TABLES = {CodeKind.REJECTION: "import_rejections", CodeKind.WARNING: "import_warnings"}
 Page = tuple[Sequence[Any], str | None, int]

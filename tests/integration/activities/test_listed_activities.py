@@ -170,7 +170,7 @@ def test_each_list_reads_an_index_in_its_order(
     conditions["object"] = "object_type = 'import' AND object_id = 7"
     where = " AND ".join(["tenant_id = 'acme'", *(conditions[name] for name, value in values.items() if value)])
     assert queries._choose_index(ActivityQuery.model_construct(**values)) == index
-    [plan] = world.query(f"EXPLAIN SELECT * FROM activities FORCE INDEX ({index}) WHERE {where} "
+    [plan] = world.query(f"EXPLAIN FORMAT=TRADITIONAL SELECT * FROM activities FORCE INDEX ({index}) WHERE {where} "
                          "ORDER BY at DESC, id DESC LIMIT 10")  # fmt: skip
     assert plan.key == index
     assert "filesort" not in (plan.Extra or "")
