@@ -104,7 +104,7 @@ def test_a_warning_has_the_original_and_the_stored_value_as_text(world: World) -
     (merged,) = ADA.get(f"/imports/{import_id}/warnings?code=NAME_MERGED").json["items"]
     assert (merged["originalText"], merged["storedText"]) == ("Éva", "ÉVA")
     # As a byte of the file that could not be decoded is kept, and a value that is too long to be kept.
-    world.query("UPDATE import_warnings SET original = :bytes, stored = NULL", bytes=b"a\xed\xb2\x80b")
+    world.query("UPDATE import_warnings SET original = :bytes, `stored` = NULL", bytes=b"a\xed\xb2\x80b")
     (damaged,) = ADA.get(f"/imports/{import_id}/warnings").json["items"]
     assert (damaged["originalText"], damaged["storedText"]) == ("a\ufffdb", None)
 
