@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from local.stack import LocalStack
-from tests.support.console.browser import Window, open_window
+from tests.support.console.browser import Window, accept_dialogs, open_window
 from tests.support.console.imported_cases import list_documents, list_imports
 from tests.support.console.matters import build_file
 from tests.support.console.wizard_steps import check, choose, create_case, field_of, run, use_case, wizard
@@ -45,19 +45,18 @@ def test_nothing_is_lost_from_the_file_to_its_documents(
     file = tmp_path / "walked.csv"
     file.write_text(ROWS)
     with open_window(browser, console_stack.console_url) as window:
-        asked: list[str] = []
-        window.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-        begin(window, file, asked)
+        dialogs = accept_dialogs(window.page)
+        begin(window, file, dialogs)
         decide(window.page)
-        asked.clear()
+        dialogs.clear()
         import_id = check_and_run(window.page)
         look_at(window, import_id)
-        assert asked == []
+        assert dialogs == []
     assert [each["id"] for each in list_imports(console_stack, CASE)] == [import_id]
     assert len(list_documents(console_stack, CASE)) == 5
 
 
-def begin(window: Window, file: Path, asked: list[str]) -> None:
+def begin(window: Window, file: Path, dialogs: list[str]) -> None:
     """The panels of the files and of the case, until the draft has its address."""
     page = window.page
     page.get_by_role("link", name="Import files").click()
@@ -66,9 +65,9 @@ def begin(window: Window, file: Path, asked: list[str]) -> None:
     expect(page.get_by_text("walked.csv").first).to_be_visible()
     go_away_and_back(page)
     expect(page.get_by_text("walked.csv").first).to_be_visible()
-    assert asked == []
+    assert dialogs == []
     page.reload()
-    assert asked == ["beforeunload"]
+    assert dialogs == ["beforeunload"]
     expect(page.get_by_text("nothing chosen yet")).to_be_visible()
     choose(page, file)
     create_case(page, CASE)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from local.stack import LocalStack
-from tests.support.console.browser import Window, open_window
+from tests.support.console.browser import Window, accept_dialogs, open_window
 from tests.support.console.matters import build_file, load_file
 
 pytestmark = pytest.mark.slow
@@ -53,8 +53,7 @@ def test_an_upload_is_never_reloaded_away(browser: Browser, console_stack: Local
     file.write_text(build_file("B-2,Two,Ada,"))
     with open_window(browser, console_stack.console_url) as window:
         page = window.page
-        asked: list[str] = []
-        page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+        dialogs = accept_dialogs(page)
         loads: list[str] = []
         page.on("load", lambda _: loads.append(page.url))
         page.route(re.compile(r"/imports/.*Expires"), lambda _: None)
@@ -75,7 +74,7 @@ def test_an_upload_is_never_reloaded_away(browser: Browser, console_stack: Local
         page.go_back()
         expect(page.get_by_role("progressbar", name="Upload")).to_be_visible()
         assert page.url == draft
-        assert (loads, asked) == ([], [])
+        assert (loads, dialogs) == ([], [])
         forget(window, "404|script of a page")
 
 

@@ -25,7 +25,7 @@ HELD = f"X-{CHUNK + 500}"
 @contextmanager
 def locked_document(stack: LocalStack, case: str) -> Iterator[None]:
     """Lock a document, so that the chunk which changes it waits until the block ends."""
-    engine = create_engine(stack.options.database_url)
+    engine = create_engine(str(stack.options.database_url))
     with engine.connect() as connection:
         connection.execute(
             text("SELECT id FROM exhibits WHERE case_id = :case_id AND control_number = :number FOR UPDATE"),

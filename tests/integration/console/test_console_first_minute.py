@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
-from tests.integration.console.test_console_wizard import choose, create_case, run, wizard
 from tests.support.console.imported_cases import list_documents
+from tests.support.console.wizard_steps import choose, create_case, run, wizard
 
 CASE, NUMBERLESS = "Smith v. Jones", "MIN0000099"
 

@@ -16,10 +16,10 @@ from playwright.sync_api import Browser, Page, Route, expect
 from sqlalchemy import create_engine, text
 
 from local.stack import LocalStack
-from tests.integration.console.test_console_wizard import check, choose, create_case, wizard
 from tests.support.console.browser import PATIENCE_MS, Window
 from tests.support.console.cut_network import Network, cut_network
 from tests.support.console.imported_cases import call, list_imports
+from tests.support.console.wizard_steps import check, choose, create_case, wizard
 
 pytestmark = pytest.mark.slow
 

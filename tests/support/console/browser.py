@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
 
 from local.stack.options import REPOSITORY
 
@@ -94,6 +94,18 @@ def _listen(window: Window) -> None:
             window.faults.append(message.text)
 
     window.page.on("console", keep)
+
+
+def accept_dialogs(page: Page) -> list[str]:
+    """Accept what the page has the browser confirm from now on, and return the list that gets the kind of each."""
+    kinds: list[str] = []
+
+    def accept(dialog: Dialog) -> None:
+        kinds.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", accept)
+    return kinds
 
 
 def budget(files: Path, names: Sequence[str]) -> int:

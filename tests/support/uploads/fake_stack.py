@@ -195,3 +195,16 @@ class FakeStack:
     def list_stored(self) -> Iterator[tuple[str, bytes]]:
         """The objects, by place."""
         return ((place, upload.stored) for place, upload in self.uploads.items() if upload.stored is not None)
+
+
+def once(part: str, reply: Callable[[], httpx.Response | None]) -> Reply:
+    """Answer the first request of a part so."""
+    left = [part]
+
+    def before(request: httpx.Request, _: bytes) -> httpx.Response | None:
+        if request.url.params["part"] not in left:
+            return None
+        left.clear()
+        return reply()
+
+    return before

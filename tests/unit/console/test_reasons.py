@@ -7,7 +7,7 @@ import re
 from core.codes import Rejection, VolumeCode, WarningCode
 from local.stack.options import REPOSITORY
 
-WORDS = REPOSITORY / "console" / "src" / "features" / "fix" / "codes.ts"
+WORDS = REPOSITORY / "console" / "src" / "ui" / "codes.ts"
 # Rows that name these files are rejected if the import rejects what is missing (`missing_files`).
 OF_FILES = {
     *(VolumeCode.NATIVE_MISSING, VolumeCode.TEXT_MISSING, VolumeCode.PATH_REFUSED, VolumeCode.PATH_AMBIGUOUS),

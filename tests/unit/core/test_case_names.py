@@ -56,7 +56,12 @@ def test_the_most_similar_come_first_and_no_more_than_requested() -> None:
 
 def test_of_many_names_those_with_the_most_characters_in_common_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     compared, rate = list[str](), case_names._rate
-    monkeypatch.setattr(case_names, "_rate", lambda name, other: compared.append(other) or rate(name, other))
+
+    def record(name: str, other: str) -> float:
+        compared.append(other)
+        return rate(name, other)
+
+    monkeypatch.setattr(case_names, "_rate", record)
     monkeypatch.setattr(case_names, "MOST_COMPARED", 10)
     name = "abcde" * 20
     others = [f"edcba{'edcba' * 19}{'z' * number}" for number in range(1, 20)]

@@ -23,7 +23,7 @@ from exhibit_ingest.uploads.storage import Storage
 from exhibit_ingest.uploads.targets import make_import_target
 from exhibit_ingest.uploads.task_queue import Queue
 from exhibit_ingest.uploads.tasks import Plan
-from tests.support.uploads.fake_stack import FakeStack, Reply, Upload, error
+from tests.support.uploads.fake_stack import FakeStack, Upload, error, once
 
 DATA = random.Random(1).randbytes(1_050)
 REQUEST = {"case": "Case"}
@@ -41,19 +41,6 @@ def file(tmp_path: Path) -> LocalFile:
     """A file of eleven parts."""
     (tmp_path / "a.dat").write_bytes(DATA)
     return find_file(tmp_path / "a.dat")
-
-
-def once(part: str, reply: Callable[[], httpx.Response | None]) -> Reply:
-    """Answer the first request of a part so."""
-    left = [part]
-
-    def before(request: httpx.Request, _: bytes) -> httpx.Response | None:
-        if request.url.params["part"] not in left:
-            return None
-        left.clear()
-        return reply()
-
-    return before
 
 
 def lose() -> httpx.Response:
