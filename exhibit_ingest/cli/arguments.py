@@ -14,8 +14,8 @@ from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.header_names import TIME_FIELDS
 from core.roles import Role
 from exhibit_ingest.catalog import arguments as lists
-from exhibit_ingest.cli.parser import Parser, PrintVersion
 from exhibit_ingest.cli.reading_arguments import CORRECTIONS_HELP, add_corrects_argument, add_reading_arguments
+from exhibit_ingest.parser import Parser, PrintVersion
 from exhibit_ingest.program import PROGRAM
 from exhibit_ingest.sign_in.arguments import add_sign_in_arguments
 from exhibit_ingest.undo.arguments import add_undo_arguments
