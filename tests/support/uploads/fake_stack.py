@@ -47,6 +47,11 @@ def error(status: int, code: str) -> httpx.Response:
     return httpx.Response(status, text=f"<Error><Code>{code}</Code></Error>")
 
 
+def lose() -> httpx.Response:
+    """No answer."""
+    raise httpx.ReadError("the connection was lost")
+
+
 @dataclass
 class Upload:
     """One object: its size, its parts by number, whether it is put together, and the bytes."""
