@@ -47,6 +47,11 @@ def error(status: int, code: str) -> httpx.Response:
     return httpx.Response(status, text=f"<Error><Code>{code}</Code></Error>")
 
 
+def lose() -> httpx.Response:
+    """No answer."""
+    raise httpx.ReadError("the connection was lost")
+
+
 @dataclass
 class Upload:
     """One object: its size, its parts by number, whether it is put together, and the bytes."""
@@ -195,16 +200,3 @@ class FakeStack:
     def list_stored(self) -> Iterator[tuple[str, bytes]]:
         """The objects, by place."""
         return ((place, upload.stored) for place, upload in self.uploads.items() if upload.stored is not None)
-
-
-def once(part: str, reply: Callable[[], httpx.Response | None]) -> Reply:
-    """Answer the first request of a part so."""
-    left = [part]
-
-    def before(request: httpx.Request, _: bytes) -> httpx.Response | None:
-        if request.url.params["part"] not in left:
-            return None
-        left.clear()
-        return reply()
-
-    return before

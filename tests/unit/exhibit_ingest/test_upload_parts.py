@@ -6,24 +6,16 @@ import dataclasses
 import os
 import random
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
-from exhibit_ingest.uploads.connection import Pace
 from exhibit_ingest.uploads.faults import UploadFault
-from exhibit_ingest.uploads.limits import RateLimit
-from exhibit_ingest.uploads.local_files import FileSource, LocalFile, find_file
-from exhibit_ingest.uploads.object_upload import ObjectUpload
+from exhibit_ingest.uploads.local_files import LocalFile, find_file
 from exhibit_ingest.uploads.protocols import Progress
-from exhibit_ingest.uploads.storage import Storage
-from exhibit_ingest.uploads.targets import make_import_target
-from exhibit_ingest.uploads.task_queue import Queue
-from exhibit_ingest.uploads.tasks import Plan
-from tests.support.uploads.fake_stack import FakeStack, Upload, error, once
+from tests.support.uploads.fake_stack import FakeStack, Reply, error, lose
 
 DATA = random.Random(1).randbytes(1_050)
 REQUEST = {"case": "Case"}
@@ -43,8 +35,17 @@ def file(tmp_path: Path) -> LocalFile:
     return find_file(tmp_path / "a.dat")
 
 
-def lose() -> httpx.Response:
-    raise httpx.ReadError("the connection was lost")
+def once(part: str, reply: Callable[[], httpx.Response | None]) -> Reply:
+    """Answer the first request of a part so."""
+    left = [part]
+
+    def before(request: httpx.Request, _: bytes) -> httpx.Response | None:
+        if request.url.params["part"] not in left:
+            return None
+        left.clear()
+        return reply()
+
+    return before
 
 
 def test_a_file_arrives_in_parts_each_sent_once(stack: FakeStack, file: LocalFile, tmp_path: Path) -> None:
@@ -271,24 +272,3 @@ def test_an_interruption_ends_the_requests_and_keeps_what_was_sent(
     stack.sent.clear()
     stack.connect(tmp_path).send_import(file, REQUEST)
     assert (stack.uploads[PLACE].stored, stack.sent) == (DATA, {"11": 1, "complete": 1})
-
-
-def test_people_see_that_the_network_is_waited_for(stack: FakeStack, file: LocalFile) -> None:
-    stack.uploads[PLACE] = Upload(file.size)
-    is_back = threading.Event()
-    messages = []
-
-    def show(progress: Progress) -> None:
-        if progress.status == "offline":
-            messages.append((progress.message, progress.rate))
-            is_back.set()
-
-    stack.before = lambda *_: None if is_back.is_set() else lose()
-    storage = Storage(httpx.Client(transport=httpx.MockTransport(stack.answer)), RateLimit(None))
-    # A clock on which a thousandth of a second is one.
-    queue = Queue(storage, Pace(delays_s=(0.001,)), lambda: time.monotonic() * 1_000)
-    target = make_import_target(stack, 1, None)
-    queue.run(Plan(1, file.size, ObjectUpload(FileSource(file), target).begin(0)), show)
-    assert stack.uploads[PLACE].stored == DATA
-    assert messages[0][0].startswith("No connection for")
-    assert messages[0][1] is None
