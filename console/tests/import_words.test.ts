@@ -54,12 +54,12 @@ test.each([
 ])("a refusal names the import to wait for", (detail, named) => expect(findNamedImport(detail)).toBe(named));
 
 test("a dry run is answered by itself or by what another window has requested since, and never by an earlier one", () => {
-  const requested = undo({ undoNo: 3, status: "undoing" });
+  const requested = undo({ undoNo: 3, status: "running" });
   const answers = (changes: object) => isAnswer(undo({ undoNo: 3, status: "undone", ...changes }), requested);
-  expect([answers({}), answers({ status: "undoing" }), answers({ undoNo: 2 }), answers({ undoNo: 4 })]).toEqual([
+  expect([answers({}), answers({ status: "running" }), answers({ undoNo: 2 }), answers({ undoNo: 4 })]).toEqual([
     ...[true, false, false, true],
   ]);
-  expect(answers({ undoNo: 4, dryRun: false, status: "undoing" })).toBe(true);
+  expect(answers({ undoNo: 4, dryRun: false, status: "running" })).toBe(true);
   expect(isAnswer(undo({}), undefined)).toBe(false);
 });
 
