@@ -26,7 +26,7 @@ test("a refused sign-in says why, and a reload begins another one", async () => 
 });
 
 test.each(["?error=x&error_description=Call+555&state=2", "?error=Call+555", "?code=stolen&state=2"])(
-  "an answer that this window has not asked for is refused, and nothing of it is shown: %s",
+  "an answer that this window has not requested is refused, and nothing of it is shown: %s",
   async (search) => {
     openAt(search, "1");
     await expect(finishSignIn(PAGE)).rejects.toThrow(/^This sign-in was not started in this window/);

@@ -4,7 +4,8 @@ import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
 import { isRunning } from "../../ui/Status";
 import { describeLoad, type Load } from "./corrections";
-import { useProgress, type State } from "./queries";
+import { useProgress } from "../imports/queries";
+import type { State } from "./queries";
 
 /** The corrections of this visit, the newest first: how far each is, and what came of it. */
 export function Loads({ loads, onEnd }: { loads: readonly Load[]; onEnd: (load: Load, state: State) => void }) {

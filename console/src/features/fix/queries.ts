@@ -1,30 +1,10 @@
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
-import { isRunning } from "../../ui/Status";
 
 export type State = Schemas["ImportState"];
 
 const AGAIN = 10;
 const WHOLE_PAGE = 500;
-
-/** Poll often in the first half minute and rarely in a long wait: milliseconds until the next poll. */
-function pollWhileRunning(query: { state: { data?: State } }): number | false {
-  const state = query.state.data;
-  if (!state || !isRunning(state.status)) return false;
-  return Date.now() - Date.parse(state.startedAt) < 30_000 ? 1_000 : 5_000;
-}
-
-export function useProgress(importId: number) {
-  return useQuery({
-    queryKey: ["progress", importId],
-    queryFn: async ({ signal }) => {
-      const path = { importId };
-      return data(await api.GET("/imports/{importId}/progress", { params: { path }, signal })) as State;
-    },
-    refetchInterval: pollWhileRunning,
-    staleTime: 0,
-  });
-}
 
 /** How the file was read, which does not change once it is split. */
 export function useReading(importId: number) {

@@ -21,16 +21,21 @@ function pollWhile(isBusy: (state: Schemas["ImportState"]) => boolean) {
   };
 }
 
-/** The import as a whole, read again when its progress says that it has ended. */
-export function useImport(importId: number) {
+export function useProgress(importId: number) {
   const path = { importId };
-  const progress = useQuery({
+  return useQuery({
     queryKey: ["progress", importId],
     queryFn: async ({ signal }) =>
       data(await api.GET("/imports/{importId}/progress", { params: { path }, signal })) as Schemas["ImportState"],
     refetchInterval: pollWhile((state) => isRunning(state.status)),
     staleTime: 0,
   });
+}
+
+/** The import as a whole, read again when its progress says that it has ended. */
+export function useImport(importId: number) {
+  const path = { importId };
+  const progress = useProgress(importId);
   const state = progress.data;
   const details = useQuery({
     queryKey: ["import", importId, state?.status, state?.generation, state?.openRejections],
