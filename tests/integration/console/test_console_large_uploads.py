@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -23,7 +24,8 @@ from tests.support.console.wizard_steps import check, choose, create_case, wizar
 
 pytestmark = pytest.mark.slow
 
-DOCUMENTS = 10_000
+# How long the zip of 20,001 files may be expanded on a machine that does much else.
+DOCUMENTS, EXPANSION_S = 10_000, 700
 BYTES = int(os.environ.get("CONSOLE_LARGE_BYTES", "250_000_000"))
 PART, BLOCK = 16_000_000, 1_000_000
 GONE = "The connection is gone. The upload continues when it is back."
@@ -77,14 +79,11 @@ def write_folder(parent: Path, documents: int, size: int = 0) -> dict[str, str]:
         rows.append(f"B{each:06},Document {each},{native},{words}")
         files[native] = hashlib.sha512(b"%d" % each).digest() + bytes(size)
         files[words] = b"Text of document %d\n" % each
-    for path, data in {**files, "DATA/large.csv": "\n".join(rows).encode()}.items():
+    files["DATA/large.csv"] = "\n".join(rows).encode()
+    for path, data in files.items():
         (parent / path).parent.mkdir(parents=True, exist_ok=True)
         (parent / path).write_bytes(data)
-    return {file.relative_to(parent).as_posix(): hash_file(file) for file in parent.rglob("*.*") if file.is_file()}
-
-
-def hash_file(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return {f"{parent.name}/{path}": hashlib.sha256(data).hexdigest() for path, data in files.items()}
 
 
 def hash_stored(stack: LocalStack, case: str) -> str:
@@ -118,35 +117,34 @@ def read_heap(page: Page) -> int:
 
 def test_20_000_files_arrive_as_they_are(browser: Browser, console_stack: LocalStack, tmp_path: Path) -> None:
     """The page stays responsive: its event loop turns after at most some hundred of 20,001 files, and Pause works."""
-    files = write_folder(tmp_path / "VOL20000", DOCUMENTS)
+    files, case = write_folder(tmp_path / "VOL20000", DOCUMENTS, 2_000), "Volume of 20,001 files"
     with wizard(browser, console_stack) as window:
         page = window.page
         heap, began = [read_heap(page)], time.monotonic()
         page.evaluate(COUNT_TURNS)
         choose(page, tmp_path / "VOL20000")
         expect(page.get_by_text("20,001 files").first).to_be_visible()
-        create_case(page, "20,000 files")
+        create_case(page, case)
         page.get_by_role("button", name="Pause").click()
         expect(page.get_by_text("The upload is paused.").first).to_be_visible()
         heap.append(read_heap(page))
-        page.get_by_role("button", name="Resume").click()
-        page.wait_for_url(re.compile(r"/import/volume/\d+$"))
-        expect(page.get_by_text("Everything has arrived.").first).to_be_visible()
+        with page.expect_response(re.compile(r"/volumes/\d+/import$")):
+            page.get_by_role("button", name="Resume").click()
+            expect(page.get_by_text("Everything has arrived.").first).to_be_visible()
         heap.append(read_heap(page))
-        sent = time.monotonic()
-        turns = page.evaluate("turns")
-        volume_id = int(page.url.rpartition("/")[2])
+        sent, turns, volume_id = time.monotonic(), page.evaluate("turns"), int(page.url.rpartition("/")[2])
+        console_stack.wait_until_idle(EXPANSION_S)
         check(page)
         page.get_by_role("button", name=f"Import {DOCUMENTS:,} rows", exact=True).click()
         expect(page.get_by_text("Every row of the file is in the case.").first).to_be_visible()
         ended = time.monotonic()
+    print(f"{len(files):,} files: sent in {sent - began:.0f} s, imported after {ended - began:.0f} s;", end=" ")
+    print(f"heap {heap} MB; {turns['all']} turns of the event loop, at most {turns['most']} reads in one")
     assert turns["reads"] > 2 * len(files)
     assert turns["most"] < 2_000
     assert read_hashes(console_stack, volume_id) == files
-    [case] = call(console_stack, "GET", "/cases?prefix=20,000")["items"]
-    assert (case["documents"], len(list_imports(console_stack, "20,000 files"))) == (DOCUMENTS, 1)
-    print(f"{len(files):,} files: sent in {sent - began:.0f} s, imported after {ended - began:.0f} s;", end=" ")
-    print(f"heap {heap} MB; {turns['all']} turns of the event loop, at most {turns['most']} reads in one")
+    [found] = call(console_stack, "GET", f"/cases?prefix={quote(case)}")["items"]
+    assert (found["documents"], len(list_imports(console_stack, case))) == (DOCUMENTS, 1)
 
 
 def test_a_large_file_arrives_although_the_network_is_cut_three_times(
@@ -234,11 +232,12 @@ def test_after_a_reload_only_what_was_on_its_way_is_sent_again(
         network.restore()
         choose(page, chosen)
         expect(page.get_by_text("Everything has arrived.").first).to_be_visible()
+        if kind == "folder":
+            check(page)
         place = page.url
     assert network.repeated <= network.in_flight
     assert set(network.sent) == set(range(1, 12))
     if kind == "file":
         assert hash_stored(console_stack, case) == files[""]
     else:
-        console_stack.wait_until_idle(PATIENCE_MS / 1000)
         assert read_hashes(console_stack, int(place.rpartition("/")[2])) == files
