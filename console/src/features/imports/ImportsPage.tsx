@@ -37,7 +37,9 @@ export default function ImportsPage({ caseId }: { caseId: number }) {
       )}
       {imports.isPending && !failed && <Skeleton rows={6} />}
       {failed && <Failure error={failed} again={() => void imports.refetch()} />}
-      {imports.isSuccess && shown.length === 0 && <p className="quiet">Nothing was imported into this case yet.</p>}
+      {imports.isSuccess && shown.length === 0 && (
+        <p className="quiet">Nothing was imported into this case yet. Import files with the button above.</p>
+      )}
       {shown.length > 0 && <ImportsTable imports={shown} />}
       <More pages={imports} what="imports" />
     </section>
@@ -82,7 +84,7 @@ function ImportRow({ each }: { each: ImportState }) {
       <th scope="row" className="whole">
         <Link href={`/imports/${each.id}`}>{each.phase === "check" ? `Check ${each.id}` : `Import ${each.id}`}</Link>
       </th>
-      <td>
+      <td className="file">
         <Untrusted text={each.fileName} />
         {each.volumeName !== null && (
           <span className="quiet">
