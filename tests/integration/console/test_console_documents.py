@@ -60,6 +60,7 @@ def test_filters_are_in_the_address_and_come_off(browser: Browser, console_stack
         page.get_by_label("Title").fill("nothing has this")
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="No document matches")).to_be_visible()
+        assert window.check_accessibility() == []
 
 
 def test_a_control_number_is_reached_and_the_documents_before_it(

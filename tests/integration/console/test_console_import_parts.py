@@ -53,7 +53,7 @@ def test_rejected_rows_lead_to_the_page_that_corrects_them(browser: Browser, con
         window.go(f"imports/{import_id}")
         fix = page.get_by_role("link", name="Fix 2 rows")
         assert fix.get_attribute("href") == f"/console/imports/{import_id}/fix"
-        one = page.get_by_role("link", name="Fix the rows with DUPLICATE_ID")
+        one = page.get_by_role("link", name="Fix the rows with id occurs twice")
         assert one.get_attribute("href") == f"/console/imports/{import_id}/fix?code=DUPLICATE_ID"
         page.get_by_text("How the file was read").click()
         expect(page.get_by_text("comma (U+002C)")).to_be_visible()

@@ -38,7 +38,7 @@ def test_an_import_answers_what_is_missing_and_shows_the_rows(
         page.get_by_role("link", name="Smith v. Jones").click()
         page.get_by_role("link", name=f"Import {imported}", exact=True).click()
         expect(page.get_by_text("2 rows of the file are not in the case.")).to_be_visible()
-        page.get_by_text("DUPLICATE_ID", exact=True).click()
+        page.get_by_text("id occurs twice", exact=True).click()
         expect(page.get_by_role("cell", name="Keep one of the two rows")).to_be_visible()
         assert window.check_accessibility() == []
         page.go_back()
@@ -52,11 +52,23 @@ def test_an_import_answers_what_is_missing_and_shows_the_rows(
         assert window.check_accessibility() == []
 
 
+def test_an_import_into_a_case_begins_on_its_page(browser: Browser, console_stack: LocalStack, imported: int) -> None:
+    with open_window(browser, console_stack.console_url) as window:
+        page = window.page
+        page.get_by_role("link", name="Smith v. Jones").click()
+        page.get_by_role("link", name=f"Import {imported}", exact=True).wait_for()
+        page.get_by_role("link", name="Import files").click()
+        expect(page.get_by_role("button", name="Change Case")).to_be_visible()
+        expect(page.get_by_text("Smith v. Jones")).to_be_visible()
+        expect(page.get_by_text("Choose files first.")).to_be_visible()
+        assert window.check_accessibility() == []
+
+
 def test_a_report_is_downloaded_under_its_name(browser: Browser, console_stack: LocalStack, imported: int) -> None:
     with open_window(browser, console_stack.console_url) as window:
         window.go(f"imports/{imported}")
         with window.page.expect_download() as download:
-            window.page.get_by_role("button", name="report.csv").click()
+            window.page.get_by_role("button", name="Reasons of the rejected rows").click()
         assert download.value.suggested_filename.startswith("Smith v. Jones - import")
 
 
@@ -67,8 +79,10 @@ def test_a_page_of_another_tenant_is_not_found(browser: Browser, console_stack: 
         page.get_by_label("Tenant").fill("other")
         page.get_by_role("dialog").get_by_role("button", name="Change user").click()
         expect(page.get_by_text("There are no cases yet")).to_be_visible()
+        assert window.check_accessibility() == []
         window.go(f"imports/{imported}")
         expect(page.get_by_role("alert")).to_be_visible()
+        assert window.check_accessibility() == []
         assert "Smith" not in page.inner_text("body")
         assert [fault for fault in window.faults if "404" not in fault] == []
         window.faults.clear()

@@ -45,7 +45,7 @@ def test_an_undo_shows_what_it_would_do_and_then_what_it_did(browser: Browser, c
         expect(page.get_by_text("undone with conflicts")).to_be_visible()
         expect(page.get_by_role("main").get_by_text("2 documents were removed.")).to_be_visible()
         expect(page.get_by_role("status").filter(has_text="something of it stays")).to_have_count(1)
-        expect(page.get_by_role("link", name="kept.csv")).to_be_visible()
+        expect(page.get_by_role("link", name="Download what stayed, and why")).to_be_visible()
         assert window.check_accessibility() == []
     left = request(console_stack, "GET", f"/exhibits?caseId={find_case(console_stack, 'Undo by keyboard')}")["items"]
     assert [each["controlNumber"] for each in left] == ["U-2"]

@@ -116,7 +116,7 @@ function CasesTable({ cases }: { cases: Schemas["CaseSummary"][] }) {
       <tbody>
         {cases.map((each) => (
           <tr key={each.id}>
-            <th scope="row">
+            <th scope="row" className="name">
               <Link href={`/cases/${each.id}/imports`}>
                 <Untrusted text={each.name} />
               </Link>

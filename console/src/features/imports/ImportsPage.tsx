@@ -40,7 +40,9 @@ export default function ImportsPage({ caseId }: { caseId: number }) {
       {imports.isPending && !failed && <Skeleton rows={6} />}
       {failed && <Failure error={failed} again={() => void imports.refetch()} />}
       <OpenVolumes caseId={caseId} />
-      {imports.isSuccess && shown.length === 0 && <p className="quiet">Nothing was imported into this case yet.</p>}
+      {imports.isSuccess && shown.length === 0 && (
+        <p className="quiet">Nothing was imported into this case yet. Import files with the button above.</p>
+      )}
       {shown.length > 0 && <ImportsTable imports={shown} />}
       <More pages={imports} what="imports" />
     </section>
@@ -105,7 +107,7 @@ function ImportRow({ each }: { each: ImportState }) {
       <th scope="row" className="whole">
         <Name each={each} />
       </th>
-      <td>
+      <td className="file">
         <Untrusted text={each.fileName} />
         {each.volumeName !== null && (
           <span className="quiet">
