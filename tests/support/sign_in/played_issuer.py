@@ -55,7 +55,7 @@ class PlayedIssuer(PlayedServer):
             case "/device":
                 uri = f"{self.url}/enter"
                 code = {"device_code": "device", "user_code": "WDJB-MJHT", "verification_uri": uri}
-                return Answer(body={**code, "expires_in": 900, "interval": 5})
+                return Answer(body={**code, "expires_in": 60, "interval": 5})
             case "/.well-known/openid-configuration":
                 device = {"device_authorization_endpoint": f"{self.url}/device"} if self.device_answers else {}
                 revoke = {"revocation_endpoint": f"{self.url}/oauth2/revoke", "scopes_supported": ["offline_access"]}
