@@ -19,6 +19,7 @@ _COMMENTS = {
     "etag": "VARCHAR(255) NOT NULL COMMENT 'The ETag of the part; empty if it is not in the upload'",
     "checksum": "VARCHAR(16) NOT NULL COMMENT 'CRC-32 of the part in Base64; empty if it is not in the upload'",
 }
+_TABLE = "A part of the file of an export, and where the next one begins; rows are inserted, and lose only their bytes."
 
 
 def upgrade() -> None:
@@ -29,3 +30,4 @@ def upgrade() -> None:
             op.execute(f"ALTER TABLE export_parts ADD COLUMN {column} {definition}")
     for column, definition in _COMMENTS.items():
         op.execute(f"ALTER TABLE export_parts MODIFY COLUMN {column} {definition}")
+    op.execute(f"ALTER TABLE export_parts COMMENT = '{_TABLE}'")
