@@ -88,7 +88,6 @@ def write_folder(parent: Path, documents: int, size: int = 0) -> dict[str, str]:
 
 def hash_stored(stack: LocalStack, case: str) -> str:
     """Return the SHA-256 of the load file of the only import of a case, read from the bucket."""
-    stack.wait_until_idle(PATIENCE_MS / 1000)
     [found] = list_imports(stack, case)
     listed = stack.s3.list_objects_v2(Bucket=stack.bucket, Prefix="imports/")["Contents"]
     [key] = [each["Key"] for each in listed if each["Key"].endswith(found["fileName"])]
@@ -170,11 +169,11 @@ def test_a_large_file_arrives_although_the_network_is_cut_three_times(
             page.context.set_offline(False)
         expect(page.get_by_text("Everything has arrived.").first).to_be_visible()
         heap, ended = read_heap(page), time.monotonic()
+    print(f"{BYTES:,} bytes in {parts} parts: {ended - began:.0f} s, heap {heap} MB; at 3 cuts", end=" ")
+    print(f"{network.in_flight.total()} parts were on their way, and {network.repeated.total()} were sent again")
     assert set(network.sent) == set(range(1, parts + 1))
     assert network.repeated <= network.in_flight
     assert hash_stored(console_stack, "Large file") == expected
-    print(f"{BYTES:,} bytes in {parts} parts: {ended - began:.0f} s, heap {heap} MB; at 3 cuts", end=" ")
-    print(f"{network.in_flight.total()} parts were on their way, and {network.repeated.total()} were sent again")
 
 
 @pytest.mark.parametrize("route", ["files", "import"])
