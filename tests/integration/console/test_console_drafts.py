@@ -77,15 +77,18 @@ def test_an_upload_that_a_program_has_announced_can_be_continued(
 
 
 def test_a_file_that_could_not_be_read_is_read_in_another_way(browser: Browser, console_stack: LocalStack) -> None:
-    options = {"encoding": "utf-8", "onInvalidBytes": "fail"}
-    import_id = load_file(console_stack, "Read otherwise", ROWS.encode("utf-16-le"), "utf16.csv", options=options)
+    rows = build_file("One,Ada", header="Thing,Custodian")
+    import_id = load_file(console_stack, "Read otherwise", rows, "nameless.csv")
     with open_window(browser, console_stack.console_url) as window:
         page = window.page
         window.go(f"imports/{import_id}")
         page.get_by_role("link", name="Change how the file is read").click()
-        expect(page.get_by_label("Encoding")).to_be_visible()
-        page.get_by_label("Encoding").select_option("utf-16")
-        expect(page.get_by_label("Field of column 1,")).to_have_value("control_number")
+        expect(page.get_by_role("alert").first).to_contain_text("NO_ID_COLUMN")
+        page.get_by_label("Field of column 1,").select_option("control_number")
+        expect(page.get_by_text("your choice")).to_be_visible()
+        check(page)
+        run(page, "Import 1 row")
+        expect(page.get_by_text("Every row of the file is in the case.", exact=True)).to_be_visible()
 
 
 def test_a_check_that_was_stopped_goes_on(browser: Browser, console_stack: LocalStack, tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from tests.support.console.matters import build_file, find_case, load_file, requ
 pytestmark = pytest.mark.slow
 
 CASE = "Read by viewers"
-CHANGES = re.compile(r"^(Cancel|Undo|Retry|Load|Leave|Discard|Import|Check|Save|Go on|Continue|Fix|Give up|Create)")
+CHANGES = re.compile(
+    r"^(Cancel|Undo|Retry|Load|Leave|Discard|Import files|Check the file|Save|Go on|Continue|Fix|Create)"
+)
 
 
 def build_pages(stack: LocalStack) -> dict[str, str]:
@@ -30,7 +32,7 @@ def build_pages(stack: LocalStack) -> dict[str, str]:
         f"cases/{case}/documents": "V-1",
         f"cases/{case}/documents?open={document}": "Custodians",
         f"imports/{imported}": "1 row of the file is not in the case.",
-        f"imports/{imported}/fix": "No id",
+        f"imports/{imported}/fix": "is not in the case",
         f"imports/{held}": "The file has arrived and is held",
         "import": "Import files",
         f"import/{held}": "Import files",

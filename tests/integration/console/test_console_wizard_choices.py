@@ -17,7 +17,7 @@ from tests.support.console.wizard_steps import check, choose, create_case, field
 pytestmark = pytest.mark.slow
 
 PROFILE = "Vendor <b>B</b> =1+1"
-HEADER = "Control Number,Sent On,Custodian"
+HEADER = "Control Number,Expiry Date,Custodian"
 
 
 def test_a_profile_is_saved_offered_and_applied(browser: Browser, console_stack: LocalStack, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
+import { useCanImport } from "../../api/me";
 import { Failure } from "../../ui/Failure";
 import { nameReason } from "../../ui/codes";
 import { More } from "../../ui/More";
@@ -17,9 +18,10 @@ const MANY = 1_000;
 /** Rejections and warnings by code; the rows of a group are loaded when it is opened. */
 export function Groups({ state }: { state: Schemas["ImportState"] }) {
   const codes = useCodes(state.id, state);
+  const canImport = useCanImport();
   if (codes.isError) return <Failure error={codes.error} again={() => void codes.refetch()} />;
   if (!codes.data) return null;
-  const canFix = state.openRejections > 0;
+  const canFix = canImport && state.openRejections > 0;
   return (
     <>
       <Section id="rejected" title="Rejected rows" groups={codes.data.rejections}>
