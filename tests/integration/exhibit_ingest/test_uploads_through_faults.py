@@ -131,9 +131,11 @@ def test_a_file_arrives_through_faults_and_five_kills(sender: Sender, tmp_path: 
         digest.update(block)
     assert digest.hexdigest() == expected
     again = proxy.begun.total() - parts
-    shown = {"bytes": SIZE, "seconds": round(took), "parts": parts, "begun again": again, "there": there}
-    print(json.dumps({**shown, "faults": proxy.faults, **result}))
+    shown = {"bytes": SIZE, "seconds": round(took), "parts": parts, "there": there, "begun again": again}
+    print(json.dumps({**shown, "abandoned": proxy.abandoned, "faults": proxy.faults, **result}))
     assert set(proxy.faults) == set(FAULTS)
-    assert again <= proxy.faults.total() + KILLS * AT_ONCE
-    assert there - proxy.faults["alter"] <= result["already_there"] <= there
+    # What was answered is never sent again. A killed process abandons what is in flight, one on a busy machine more.
+    assert again <= proxy.faults.total() + proxy.abandoned
+    # More can have arrived by the time that the last process began.
+    assert result["already_there"] >= there - proxy.faults["alter"]
     assert result["peak"] <= MOST_MEMORY

@@ -1,7 +1,7 @@
 """A proxy on 127.0.0.1 that requests to a storage go through, and that drops, refuses, stalls or alters chosen ones.
 
 It passes one request a connection on, head and body as they arrive. It counts parts by number: how often each was
-begun, and how often the storage took it.
+begun, and how often the storage took it; and requests whose client went away before they were answered.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class FaultyProxy:
     begun: Counter[int] = field(default_factory=Counter)
     taken: Counter[int] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
+    abandoned: int = 0
     refused: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _closing: threading.Event = field(default_factory=threading.Event)
@@ -60,8 +61,12 @@ class FaultyProxy:
         self._closing.set()
 
     def _handle(self, client: socket.socket) -> None:
-        with contextlib.suppress(OSError), client:
-            self._pass_on(client)
+        try:
+            with client:
+                self._pass_on(client)
+        except OSError:
+            with self._lock:
+                self.abandoned += 1
 
     def _pass_on(self, client: socket.socket) -> None:
         head, rest = _read_head(client)
@@ -109,6 +114,8 @@ class FaultyProxy:
             self.on_progress()
         if fault == "answer":
             return _reset(client)
+        if _is_closed(client):
+            raise OSError("the client is gone")
         return client.sendall(answer)
 
 
@@ -132,6 +139,12 @@ def _read_body(client: socket.socket, rest: bytes, length: int) -> Iterator[byte
         rest = b""
         left -= len(block)
         yield block
+
+
+def _is_closed(client: socket.socket) -> bool:
+    with contextlib.suppress(BlockingIOError):
+        return not client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    return False
 
 
 def _connect(url: bytes) -> socket.socket:
