@@ -86,9 +86,9 @@ def decide(page: Page) -> None:
     go_away_and_back(page)
     expect(page.get_by_label("Dates such as 03/04/2019")).to_have_value("DMY")
     with page.expect_response(lambda each: each.request.method == "PUT" and each.url.endswith("/options")):
-        page.get_by_label("Both").check()
+        page.get_by_label("Add or change documents").check()
     page.reload()
-    expect(page.get_by_label("Both")).to_be_checked()
+    expect(page.get_by_label("Add or change documents")).to_be_checked()
     expect(field_of(page, 4)).to_have_value("date_sent")
     expect(page.get_by_label("Dates such as 03/04/2019")).to_have_value("DMY")
 

@@ -47,7 +47,7 @@ def test_a_running_import_is_cancelled_and_goes_on_where_it_stopped(
         with locked_document(console_stack, case):
             import_id = send_file(console_stack, case, rows, options={"mode": "append_overlay"})
             window.go(f"imports/{import_id}")
-            expect(page.get_by_text(re.compile("[12] of 3 chunks"))).to_be_visible()
+            expect(page.get_by_text(re.compile("[12] of 3 parts"))).to_be_visible()
             assert window.check_accessibility() == []
             page.get_by_role("button", name="Cancel the import").click()
             dialog = page.get_by_role("dialog")

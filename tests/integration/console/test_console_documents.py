@@ -37,7 +37,7 @@ def hostile(console_stack: LocalStack) -> int:
 
 
 def rows_of(page: Page) -> list[str]:
-    return page.locator("table.documents tbody th").all_inner_texts()
+    return page.locator(".documents table.list tbody th").all_inner_texts()
 
 
 def test_filters_are_in_the_address_and_come_off(browser: Browser, console_stack: LocalStack, case_id: int) -> None:
@@ -47,10 +47,10 @@ def test_filters_are_in_the_address_and_come_off(browser: Browser, console_stack
         expect(page.get_by_text("131 documents")).to_be_visible()
         assert len(rows_of(page)) == 100
         page.get_by_role("button", name="Show more documents").click()
-        expect(page.locator("table.documents tbody tr")).to_have_count(131)
+        expect(page.locator(".documents table.list tbody tr")).to_have_count(131)
         page.get_by_label("Tag", exact=True).fill("Hot")
         page.keyboard.press("Enter")
-        expect(page.locator("table.documents tbody tr")).to_have_count(1)
+        expect(page.locator(".documents table.list tbody tr")).to_have_count(1)
         assert page.url.endswith(f"/cases/{case_id}/documents?tag=Hot")
         assert window.check_accessibility() == []
         page.reload()

@@ -69,7 +69,7 @@ def test_rows_and_images_of_a_volume_have_one_answer(browser: Browser, console_s
             expect(page.get_by_text("Missing or open:")).to_be_visible()
             expect(page.get_by_text("Missing or open:")).to_contain_text("1 native")
             expect(page.get_by_role("link", name=f"Import {other}")).to_be_visible()
-            expect(page.get_by_role("button", name="deficiencies.txt")).to_be_visible()
+            expect(page.get_by_role("button", name="Letter to the sender")).to_be_visible()
         page.set_viewport_size({"width": 390, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert window.check_accessibility() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_an_overlay_shows_what_it_changes_before_it_does(
         page = window.page
         choose(page, file)
         use_case(page, case)
-        page.get_by_label("Change documents").check()
+        page.get_by_role("radio", name=re.compile("^Change documents")).check()
         page.get_by_text("Overlay settings").first.click()
         page.get_by_label("A blank cell").select_option("clear")
         page.get_by_label("Custodians and tags").select_option("replace")
@@ -81,8 +82,8 @@ def test_an_overlay_shows_what_it_changes_before_it_does(
         page.get_by_text("2 documents would change in").click()
         expect(page.get_by_text("O-1, Title: One → Uno")).to_be_visible()
         assert window.check_accessibility() == []
-        page.get_by_role("button", name="Change What").click()
-        expect(page.get_by_label("Change documents")).to_be_checked()
+        page.get_by_role("button", name="Change Mode").click()
+        expect(page.get_by_role("radio", name=re.compile("^Change documents"))).to_be_checked()
         page.get_by_text("Overlay settings").first.click()
         expect(page.get_by_label("A blank cell")).to_have_value("clear")
         run(page, "Change 2 documents and leave 1")
@@ -113,5 +114,5 @@ def test_of_two_files_with_rows_the_chosen_one_is_read_with_the_images(
         page.reload()
         expect(page.get_by_text("Nothing was written to the case.").first).to_be_visible()
         expect(page.get_by_role("button", name="Import")).to_contain_text("pages")
-        page.get_by_role("button", name="Change Reading").click()
+        page.get_by_role("button", name="Change Format").click()
         expect(chosen).to_have_value(option or "")

@@ -6,12 +6,12 @@ import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
 import { isRunning } from "../../ui/Status";
 import { Untrusted } from "../../ui/Untrusted";
-import { formatBytes } from "../../ui/values";
+import { count, formatBytes } from "../../ui/values";
 import { forgetTransfer } from "../../upload";
 import { CheckResult } from "./CheckResult";
 import { forgetKept, keep, type Kept } from "./kept";
 import { addUp, labelRun, summarize } from "./outcome";
-import type { Draft } from "./queries";
+import { isListing, type Draft } from "./queries";
 import { cancelImport, retryImport, run } from "./requests";
 import type { Choice } from "./useDraftOptions";
 
@@ -45,6 +45,7 @@ export function Footer(props: FooterProps) {
         (each) => each && isStopped(each) && <Stopped key={each.id} found={each} />,
       )}
       {draft && isBusy(draft) && <Busy draft={draft} />}
+      {draft?.volume && isListing(draft.volume.status) && <Listing volume={draft.volume} />}
       {isRequested && !isBusy(draft) && <p role="status">The check begins {awaits}.</p>}
       {isChecked && <Checked {...props} draft={draft!} />}
       {!isChecked && !isRequested && !isBusy(draft) && (
@@ -117,6 +118,26 @@ function Retry({ found, label }: { found: Schemas["ImportDetails"]; label: strin
       </button>
       {retry.isError && <Failure error={retry.error} />}
     </>
+  );
+}
+
+const LISTED: Partial<Record<Schemas["VolumeStatus"], string>> = {
+  expanding: "Unpacking the zip",
+  hashing: "Reading the files for their hashes",
+};
+
+function Listing({ volume }: { volume: Schemas["VolumeDetails"] }) {
+  const done = volume.units - volume.unitsLeft;
+  const words = LISTED[volume.status] ?? "Listing the files";
+  return (
+    <div className="bar">
+      <progress aria-label={words} max={1} value={volume.units > 0 ? done / volume.units : undefined} />
+      <span>
+        {words}
+        {volume.units > 1 && ` · ${done.toLocaleString("en-US")} of ${count(volume.units, "part")}`}. This goes on if
+        you leave.
+      </span>
+    </div>
   );
 }
 

@@ -29,7 +29,8 @@ export function useDraftOptions(draft: Draft | null, place: string, kept: Kept):
   const [fault, setFault] = useState<unknown>(null);
   const [round, setRound] = useState(0);
   const version = useRef(1);
-  version.current = Math.max(version.current, rows?.optionsVersion ?? 1);
+  // What was read may be older than what this window has stored: the user has left the page before it was read again.
+  version.current = Math.max(version.current, kept.savedVersion ?? 1, rows?.optionsVersion ?? 1);
   const rowsId = rows?.id ?? null;
   const saver = useMemo(
     () => new Saver(version.current, (chosen, name, seen) => putOptions(rowsId!, chosen, name, seen)),
