@@ -146,6 +146,11 @@ class Problem(ResponseModel):
         description="The code with which an import of the file would fail, see docs/load-files.md; only with "
         "`file-refused`.",
     )
+    columns: list[str] | None = Field(
+        default=None,
+        description="The names of the first columns of a file in which none is recognised as the id, in their order; "
+        "only with `file-refused`. `columns` of the options names the id by its number.",
+    )
     required_role: Role | None = Field(
         default=None, description="The role that the request requires; only with `role-required`."
     )

@@ -16,16 +16,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from core.cells.later_names import BY_CONTENT, LATER_NAMES, decide_fields, find_paths
-from core.codes import FileFailure
-from core.errors import FileRefusedError
 from core.exhibit_dates import EVENT_DATES
 from core.exhibit_fields import TEXT_FIELDS
 from core.load_file.given_columns import (
     MULTI_COLUMN_FIELDS,
+    NoIdColumnError,
     ProfileUse,
     apply_mapping,
     apply_profile,
-    describe_missing_id,
     refuse_line_column,
 )
 from core.load_file.header_names import (
@@ -123,7 +121,7 @@ def explain_columns(
     reasons = [MappingReason.GIVEN if field else MappingReason.PROFILE for field in own]
     columns = tuple(map(_explain_column, names, given, reasons, fields))
     if not {"control_number", "bates_begin"} & {column.field for column in columns}:
-        raise FileRefusedError(FileFailure.NO_ID_COLUMN, describe_missing_id(names))
+        raise NoIdColumnError(names)
     return columns
 
 

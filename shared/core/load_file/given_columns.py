@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
+from core.load_file.encoding import replace_surrogates
 from core.load_file.header_names import normalise_name
 from core.load_mode import LoadMode, OverlayKey
 from core.texts.cells import EXTRACTED_TEXT
@@ -23,8 +24,23 @@ from core.texts.cells import EXTRACTED_TEXT
 NAME_FIELDS = frozenset({"custodians", "tags"})
 MULTI_COLUMN_FIELDS = NAME_FIELDS | {EXTRACTED_TEXT}
 MAX_LISTED_NAMES = 20
+# Of the columns that a program offers to a person.
+SHOWN_COLUMNS, SHOWN_CHARACTERS = 300, 100
 # The columns of a file without a header are called Column 1, Column 2 and so on.
 _NUMBER = re.compile("(?:column)?[0-9]+")
+
+
+class NoIdColumnError(FileRefusedError):
+    """No column can be the id; `columns` are the names of the first ones, cut at 100 characters, without surrogates."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            FileFailure.NO_ID_COLUMN,
+            "No column is recognised as the id (control number, document id or begin Bates). "
+            'Name it in the options: {"columns": {"<name or number>": "control_number"}}. '
+            f'If the file has no header line, add "header": false. The columns are: {list_names(names)}.',
+        )
+        self.columns = [replace_surrogates(name[:SHOWN_CHARACTERS]) for name in names[:SHOWN_COLUMNS]]
 
 
 @dataclass(frozen=True)
@@ -141,12 +157,3 @@ def refuse_line_column(names: Sequence[str], index: int) -> NoReturn:
     advice = f"Remove those after it, also blank ones that a program added, or move {name} to the end"
     given = f'if its cells are values of exhibits, add {{"columns": {{"{name}": "property"}}}} to the options'
     raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. {advice}; {given}.")
-
-
-def describe_missing_id(names: Sequence[str]) -> str:
-    """Return why a file is refused of which no column can be the id."""
-    return (
-        "No column is recognised as the id (control number, document id or begin Bates). "
-        'Name it in the options: {"columns": {"<name or number>": "control_number"}}. '
-        f'If the file has no header line, add "header": false. The columns are: {list_names(names)}.'
-    )

@@ -283,7 +283,7 @@ def test_a_preview_of_a_file_that_cannot_be_imported_has_the_code(world: World) 
     path = f"/imports/{made['id']}/preview"
     refused = ADA.get(path)
     assert (refused.status, refused.problem, refused.json["failureCode"]) == (422, "file-refused", "NO_ID_COLUMN")
-    assert "Foo, Bar" in refused.json["detail"]
+    assert refused.json["columns"] == ["Foo", "Bar"]
     columns = quote('{"Foo": "control_number"}')
     assert ADA.get(f"{path}?columns={columns}").status == 200
     assert ADA.get(f"{path}?encoding=klingon").json["failureCode"] == "BAD_OPTIONS"

@@ -83,12 +83,16 @@ def test_a_file_that_could_not_be_read_is_read_in_another_way(browser: Browser, 
         page = window.page
         window.go(f"imports/{import_id}")
         page.get_by_role("link", name="Change how the file is read").click()
-        expect(page.get_by_role("alert").first).to_contain_text("NO_ID_COLUMN")
-        page.get_by_label("Field of column 1,").select_option("control_number")
+        expect(page.get_by_text("No column is recognised as the control number")).to_be_visible()
+        assert window.check_accessibility() == []
+        page.get_by_label("Control numbers are in").select_option("1: Thing")
         expect(page.get_by_text("your choice")).to_be_visible()
         check(page)
         run(page, "Import 1 row")
         expect(page.get_by_text("Every row of the file is in the case.", exact=True)).to_be_visible()
+        # The browser notes the refused preview.
+        assert [fault for fault in window.faults if "422" not in fault] == []
+        window.faults.clear()
 
 
 def test_a_check_that_was_stopped_goes_on(browser: Browser, console_stack: LocalStack, tmp_path: Path) -> None:

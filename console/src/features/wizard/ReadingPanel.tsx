@@ -1,5 +1,6 @@
 import { useId, type ReactNode } from "react";
 import type { Schemas } from "../../api/client";
+import { ApiError } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 import { Skeleton } from "../../ui/Skeleton";
 import { Rows } from "./Rows";
@@ -32,6 +33,7 @@ interface ReadingPanelProps {
 /** How the file is read, changeable, with its first rows as they are read now. */
 export function ReadingPanel(props: ReadingPanelProps) {
   const { preview, error, isLoading, waiting, isOpen, onToggle } = props;
+  const columns = error instanceof ApiError ? error.problem.columns : null;
   const hasBody = preview !== null || error !== null || Boolean(props.children);
   return (
     <Panel
@@ -43,10 +45,34 @@ export function ReadingPanel(props: ReadingPanelProps) {
     >
       {props.children}
       {isLoading && !preview && <Skeleton rows={4} />}
-      {error !== null && <Failure error={error} again={props.again} />}
+      {error !== null && !columns && <Failure error={error} again={props.again} />}
+      {columns && <ChooseId {...props} columns={columns} />}
       {(preview || error !== null) && <Settings {...props} />}
       {preview && <Rows preview={preview} />}
     </Panel>
+  );
+}
+
+/** No column is recognised as the id: the user says which one it is, by its number, as names may repeat. */
+function ChooseId({ columns, options, canChange, onChange }: ReadingPanelProps & { columns: string[] }) {
+  const map = (number: string) => {
+    const key = columns.includes(number) ? columns[Number(number) - 1]! : number;
+    onChange({ ...options, columns: { ...options.columns, [key]: "control_number" } });
+  };
+  return (
+    <div className="notice bad" role="alert">
+      <strong>No column is recognised as the control number</strong>
+      <p>Choose the column that has it. If the first line of the file has no names of columns, say so below.</p>
+      <label htmlFor="id-column">Control numbers are in</label>{" "}
+      <select id="id-column" value="" disabled={!canChange} onChange={(event) => map(event.target.value)}>
+        <option value="">choose the column</option>
+        {columns.map((name, index) => (
+          <option key={index} value={index + 1}>
+            {index + 1}: {name}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 
