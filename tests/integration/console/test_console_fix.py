@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from local.stack import LocalStack
-from tests.support.console.browser import Window, open_window
+from tests.support.console.browser import Window, become_viewer, open_window
 from tests.support.console.imported_cases import (
     call,
     count_open,
@@ -257,14 +257,6 @@ def test_what_is_read_and_not_corrected(browser: Browser, console_stack: LocalSt
         expect(page.get_by_text("You have the role viewer")).to_be_visible()
         expect(page.locator("textarea")).to_have_count(0)
         assert window.check_accessibility() == []
-
-
-def become_viewer(page: Page) -> None:
-    """Take the role viewer in this window."""
-    page.get_by_role("button", name="Change user").click()
-    page.get_by_label("Role").select_option("viewer")
-    page.get_by_role("dialog").get_by_role("button", name="Change user").click()
-    expect(page.get_by_text("me · viewer")).to_be_visible()
 
 
 def test_many_rows_are_read_page_by_page(browser: Browser, console_stack: LocalStack) -> None:

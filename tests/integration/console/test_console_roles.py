@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from local.stack import LocalStack
-from tests.support.console.browser import open_window
+from tests.support.console.browser import become_viewer, open_window
 from tests.support.console.matters import build_file, find_case, load_file, request
 
 pytestmark = pytest.mark.slow
@@ -54,10 +54,7 @@ def test_each_page_opens_from_its_link_and_a_viewer_is_offered_no_change(
             expect(window.page.get_by_role("main").get_by_text(words).first).to_be_visible()
     with open_window(browser, console_stack.console_url) as window:
         page = window.page
-        page.get_by_role("button", name="Change user").click()
-        page.get_by_label("Role").select_option("viewer")
-        page.get_by_role("dialog").get_by_role("button", name="Change user").click()
-        expect(page.get_by_text("me · viewer")).to_be_visible()
+        become_viewer(page)
         for path, words in pages.items():
             window.go(path)
             expect(page.get_by_role("main").get_by_text(words).first).to_be_visible()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from local.stack import LocalStack
-from tests.support.console.browser import open_window
+from tests.support.console.browser import become_viewer, open_window
 from tests.support.console.matters import build_file, find_case, load_file, request
 
 pytestmark = pytest.mark.slow
@@ -72,10 +72,7 @@ def test_a_viewer_sees_the_import_and_no_button_that_changes_it(browser: Browser
     import_id = load_file(console_stack, "Looked at", build_file("V-1,One,Ada,", ",No id,Ada,"))
     with open_window(browser, console_stack.console_url) as window:
         page = window.page
-        page.get_by_role("button", name="Change user").click()
-        page.get_by_label("Role").select_option("viewer")
-        page.get_by_role("dialog").get_by_role("button", name="Change user").click()
-        expect(page.get_by_text("me · viewer")).to_be_visible()
+        become_viewer(page)
         window.go(f"imports/{import_id}")
         expect(page.get_by_text("1 row of the file is not in the case.")).to_be_visible()
         expect(page.get_by_text("Changing it takes the role editor")).to_be_visible()

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Route, expect
 
 from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
-from tests.support.console.browser import PATIENCE_MS, open_window
+from tests.support.console.browser import PATIENCE_MS, become_viewer, open_window
 from tests.support.console.wizard_steps import check, choose, create_case, field_of, narrow, run, wizard
 
 pytestmark = pytest.mark.slow
@@ -182,9 +182,7 @@ def test_a_file_that_is_dropped_on_the_cases_is_in_the_wizard(browser: Browser, 
 def test_a_viewer_reads_who_can_import(browser: Browser, console_stack: LocalStack) -> None:
     with open_window(browser, console_stack.console_url) as window:
         page = window.page
-        page.get_by_role("button", name="Change user").click()
-        page.get_by_label("Role").select_option("viewer")
-        page.get_by_role("dialog").get_by_role("button", name="Change user").click()
+        become_viewer(page)
         expect(page.get_by_text("Your role is viewer")).to_be_visible(timeout=PATIENCE_MS)
         expect(page.get_by_role("link", name="Import files")).to_have_count(0)
         window.go("import")

@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from shell.settings import settings
 from tests.support.api.client import Client
 from tests.support.application.driver import World
 from tests.support.aws.uploads_on_disk import uploads_on_disk
+from tests.support.uploads.api_server import serve_api
 
 ROOT = Path(__file__).parents[3]
 ADA = Client("acme", "ada")
@@ -70,24 +70,10 @@ def announce(size: int) -> tuple[str, str]:
 
 
 @pytest.fixture
-def states(world: World) -> Iterator[ThreadingHTTPServer]:
-    """A server that answers as the API does, for the user Ada."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = json.dumps(ADA.get(self.path).json).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
+def states(world: World) -> Iterator[str]:
+    """The URL of a server that answers as the API does, for the user Ada."""
+    with serve_api(ADA) as url:
+        yield url
 
 
 @pytest.fixture(autouse=True)
@@ -95,9 +81,9 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resuming, "_FIRST_PAUSE_S", 0.0)
 
 
-def start(states: ThreadingHTTPServer, file: Path, path: str, end_after: int) -> subprocess.CompletedProcess[str]:
+def start(states: str, file: Path, path: str, end_after: int) -> subprocess.CompletedProcess[str]:
     """Send the file in a process of its own."""
-    url = f"http://127.0.0.1:{states.server_port}{path}"
+    url = f"{states}{path}"
     given = {"file": str(file), "state": url, "share": SHARE, "seed": SEED + end_after, "endAfter": end_after}
     given["atOnce"] = resuming.AT_ONCE if SIZE > 1_000_000_000 else 1
     command = [sys.executable, "-m", "tests.integration.exhibit_ingest.uploads_with_faults", json.dumps(given)]
@@ -117,9 +103,7 @@ def on_disk() -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_disk")
-def test_an_upload_that_is_killed_and_whose_parts_fail_is_resumed_to_equal_bytes(
-    states: ThreadingHTTPServer, tmp_path: Path
-) -> None:
+def test_an_upload_that_is_killed_and_whose_parts_fail_is_resumed_to_equal_bytes(states: str, tmp_path: Path) -> None:
     file, before, began = tmp_path / "a.dat", peak(), time.monotonic()
     expected = write(file, SIZE)
     path, key = announce(SIZE)

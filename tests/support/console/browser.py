@@ -96,6 +96,14 @@ def _listen(window: Window) -> None:
     window.page.on("console", keep)
 
 
+def become_viewer(page: Page) -> None:
+    """Sign in anew with the role of a viewer."""
+    page.get_by_role("button", name="Change user").click()
+    page.get_by_label("Role").select_option("viewer")
+    page.get_by_role("dialog").get_by_role("button", name="Change user").click()
+    expect(page.get_by_text("me · viewer")).to_be_visible()
+
+
 def accept_dialogs(page: Page) -> list[str]:
     """Accept what the page has the browser confirm from now on, and return the list that gets the kind of each."""
     kinds: list[str] = []
