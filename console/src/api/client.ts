@@ -13,7 +13,11 @@ export class ApiError extends Error {
     /** How long the server says to wait before the request is repeated; 0 if it does not. */
     readonly retryAfterMs = 0,
   ) {
-    super(problem.detail ?? problem.title ?? `The server answered ${status}.`);
+    super(
+      problem.detail ??
+        problem.title ??
+        `The server answered ${status}. Try again; if that fails too, ask your administrator.`,
+    );
   }
 
   /** The last part of the problem's type, such as `already-exists`; empty for an answer of API Gateway. */

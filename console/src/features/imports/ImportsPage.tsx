@@ -8,7 +8,7 @@ import { More } from "../../ui/More";
 import { Skeleton } from "../../ui/Skeleton";
 import { Status } from "../../ui/Status";
 import { Untrusted } from "../../ui/Untrusted";
-import { Count, Time } from "../../ui/values";
+import { count, Count, Time } from "../../ui/values";
 import { isDraft, isWritten } from "./answer";
 import { OpenVolumes } from "./OpenVolumes";
 import { useCase, useImports } from "./queries";
@@ -30,11 +30,8 @@ export default function ImportsPage({ caseId }: { caseId: number }) {
       <CaseNav caseId={caseId} name={ofCase.data?.name} current="imports" />
       {ofCase.data && (
         <p className="quiet">
-          <Link href={`/cases/${caseId}/documents`}>
-            <Count value={ofCase.data.documents} /> documents
-          </Link>{" "}
-          in <Count value={ofCase.data.imports} /> imports and checks · open rejections{" "}
-          <OpenRows value={ofCase.data.openRejections} />
+          <Link href={`/cases/${caseId}/documents`}>{count(ofCase.data.documents, "document")}</Link> in{" "}
+          {count(ofCase.data.imports, "import")} · open rejections <OpenRows value={ofCase.data.openRejections} />
         </p>
       )}
       {imports.isPending && !failed && <Skeleton rows={6} />}
