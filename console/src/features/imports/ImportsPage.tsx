@@ -31,7 +31,8 @@ export default function ImportsPage({ caseId }: { caseId: number }) {
       {ofCase.data && (
         <p className="quiet">
           <Link href={`/cases/${caseId}/documents`}>{count(ofCase.data.documents, "document")}</Link> in{" "}
-          {count(ofCase.data.imports, "import")} · open rejections <OpenRows value={ofCase.data.openRejections} />
+          <Count value={ofCase.data.imports} /> {ofCase.data.imports === 1 ? "import or check" : "imports and checks"} ·
+          open rejections <OpenRows value={ofCase.data.openRejections} />
         </p>
       )}
       {imports.isPending && !failed && <Skeleton rows={6} />}
