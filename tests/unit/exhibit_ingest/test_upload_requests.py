@@ -6,10 +6,7 @@ import base64
 import ssl
 import subprocess
 import sys
-import threading
-import time
 from itertools import accumulate, repeat
-from pathlib import Path
 
 import httpx
 import pytest
@@ -18,15 +15,8 @@ from exhibit_ingest.uploads.connection import Connection, Pace
 from exhibit_ingest.uploads.crc64 import Crc64
 from exhibit_ingest.uploads.faults import Answer, find_fault, to_fault
 from exhibit_ingest.uploads.limits import RateLimit, parse_rate
-from exhibit_ingest.uploads.local_files import FileSource, find_file
 from exhibit_ingest.uploads.meter import Meter, estimate_seconds
-from exhibit_ingest.uploads.object_upload import ObjectUpload
-from exhibit_ingest.uploads.protocols import Progress
-from exhibit_ingest.uploads.storage import Storage
-from exhibit_ingest.uploads.targets import make_import_target
-from exhibit_ingest.uploads.task_queue import Queue
-from exhibit_ingest.uploads.tasks import Plan
-from tests.support.uploads.fake_stack import FakeStack, RefusedError, Upload, crc64, lose
+from tests.support.uploads.fake_stack import RefusedError, crc64
 
 # What a wheel for Linux, macOS and Windows cannot import, and what its environment does not have.
 POSIX = ["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty"]
@@ -196,26 +186,3 @@ def test_an_exception_says_what_follows() -> None:
     assert (lost and lost.kind, unreadable and unreadable.kind) == ("network", "final")
     # An error of the program itself is not hidden.
     assert to_fault(KeyError("upload"), "a") is None
-
-
-def test_people_see_that_the_network_is_waited_for(tmp_path: Path) -> None:
-    (tmp_path / "a.dat").write_bytes(bytes(550))
-    stack, file = FakeStack(), find_file(tmp_path / "a.dat")
-    stack.uploads["/imports/1"] = Upload(file.size)
-    is_back = threading.Event()
-    messages = []
-
-    def show(progress: Progress) -> None:
-        if progress.status == "offline":
-            messages.append((progress.message, progress.rate))
-            is_back.set()
-
-    stack.before = lambda *_: None if is_back.is_set() else lose()
-    storage = Storage(httpx.Client(transport=httpx.MockTransport(stack.answer)), RateLimit(None))
-    # A clock on which a thousandth of a second is one.
-    queue = Queue(storage, Pace(delays_s=(0.001,)), lambda: time.monotonic() * 1_000)
-    target = make_import_target(stack, 1, None)
-    queue.run(Plan(1, file.size, ObjectUpload(FileSource(file), target).begin(0)), show)
-    assert stack.uploads["/imports/1"].stored == bytes(550)
-    assert messages[0][0].startswith("No connection for")
-    assert messages[0][1] is None
