@@ -7,6 +7,7 @@ import ssl
 import subprocess
 import sys
 from itertools import accumulate, repeat
+from pathlib import Path
 
 import httpx
 import pytest
@@ -15,8 +16,15 @@ from exhibit_ingest.uploads.connection import Connection, Pace
 from exhibit_ingest.uploads.crc64 import Crc64
 from exhibit_ingest.uploads.faults import Answer, find_fault, to_fault
 from exhibit_ingest.uploads.limits import RateLimit, parse_rate
+from exhibit_ingest.uploads.local_files import FileSource, find_file
 from exhibit_ingest.uploads.meter import Meter, estimate_seconds
-from tests.support.uploads.fake_stack import RefusedError, crc64
+from exhibit_ingest.uploads.object_upload import ObjectUpload
+from exhibit_ingest.uploads.protocols import Progress
+from exhibit_ingest.uploads.storage import Storage
+from exhibit_ingest.uploads.targets import make_import_target
+from exhibit_ingest.uploads.task_queue import Queue
+from exhibit_ingest.uploads.tasks import Plan
+from tests.support.uploads.fake_stack import FakeStack, RefusedError, Upload, crc64
 
 # What a wheel for Linux, macOS and Windows cannot import, and what its environment does not have.
 POSIX = ["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty"]
@@ -186,3 +194,38 @@ def test_an_exception_says_what_follows() -> None:
     assert (lost and lost.kind, unreadable and unreadable.kind) == ("network", "final")
     # An error of the program itself is not hidden.
     assert to_fault(KeyError("upload"), "a") is None
+
+
+class Cable(httpx.BaseTransport):
+    """The network between a sender and a stack: pulled out until `is_plugged`."""
+
+    def __init__(self, stack: FakeStack) -> None:
+        self.stack, self.is_plugged = httpx.MockTransport(stack.answer), False
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if not self.is_plugged:
+            raise httpx.ConnectError("no route to the host")
+        return self.stack.handle_request(request)
+
+
+def test_people_see_that_the_network_is_waited_for(tmp_path: Path) -> None:
+    """Time passes when the progress is shown: 4 seconds each time, and an hour is never reached."""
+    (tmp_path / "a.dat").write_bytes(bytes(550))
+    stack, file, clock = FakeStack(), find_file(tmp_path / "a.dat"), Clock()
+    stack.uploads["/imports/1"] = Upload(file.size)
+    cable, messages = Cable(stack), list[tuple[str, float | None]]()
+
+    def show(progress: Progress) -> None:
+        clock.now += 4
+        if progress.status == "offline":
+            messages.append((progress.message, progress.rate))
+            cable.is_plugged = True
+
+    queue = Queue(Storage(httpx.Client(transport=cable), RateLimit(None)), Pace(delays_s=(0.001,)), clock)
+    plan = Plan(1, file.size, ObjectUpload(FileSource(file), make_import_target(stack, 1, None)).begin(0))
+    queue.run(plan, show)
+    assert stack.uploads["/imports/1"].stored == bytes(550)
+    assert messages[0] == (
+        "No connection for 4 s; the upload goes on when it is back. Ctrl-C keeps what was sent.",
+        None,
+    )
