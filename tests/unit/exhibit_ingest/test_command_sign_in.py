@@ -46,7 +46,7 @@ class Desk:
 
 def browse(page: str) -> None:
     """Follow the page to where it leads, as a browser does beside the command."""
-    Thread(target=lambda: httpx.get(page, follow_redirects=True)).start()
+    Thread(target=lambda: httpx.get(page, follow_redirects=True, trust_env=False)).start()
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_a_browser_on_another_machine_pastes_its_address_or_the_code(desk: Desk)
     def paste(change: Callable[[httpx.URL], str]) -> Callable[[], str]:
         def read() -> str:
             page = next(line for line in desk.said[-1].splitlines() if line.startswith(desk.issuer.url))
-            return change(httpx.URL(httpx.get(page).headers["location"])) + "\n"
+            return change(httpx.URL(httpx.get(page, trust_env=False).headers["location"])) + "\n"
 
         return read
 
@@ -108,9 +108,9 @@ def test_a_page_that_sends_the_browser_here_with_another_state_ends_nothing(desk
 
     def attack(page: str) -> None:
         def follow() -> None:
-            back = httpx.URL(httpx.get(page).headers["location"])
+            back = httpx.URL(httpx.get(page, trust_env=False).headers["location"])
             answers.extend(
-                httpx.get(each).status_code
+                httpx.get(each, trust_env=False).status_code
                 for each in (back.copy_set_param("state", "x"), back.copy_with(path="/favicon.ico"), back, back)
                 if not answers or answers[-1] != 200
             )
