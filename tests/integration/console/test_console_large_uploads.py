@@ -186,12 +186,12 @@ def test_an_upload_goes_on_after_a_new_sign_in(
     requests = Counter[str]()
     refused: set[str] = set()
 
-    def end_session(asked: Route) -> None:
-        token, path = asked.request.headers.get("authorization", ""), asked.request.url.partition("?")[0]
-        requests[name := f"{asked.request.method} {path.rpartition('/')[2]}"] += 1
+    def end_session(sent: Route) -> None:
+        token, path = sent.request.headers.get("authorization", ""), sent.request.url.partition("?")[0]
+        requests[name := f"{sent.request.method} {path.rpartition('/')[2]}"] += 1
         if name == f"POST {route}" and not refused and requests["POST files"] > 1:
             refused.add(token)
-        asked.continue_(headers={**asked.request.headers, "authorization": expired} if token in refused else None)
+        sent.continue_(headers={**sent.request.headers, "authorization": expired} if token in refused else None)
 
     with wizard(browser, console_stack) as window:
         page = window.page

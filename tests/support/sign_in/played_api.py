@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.sign_in.played_server import Answer, Asked, PlayedServer
+from tests.support.sign_in.played_server import Answer, PlayedServer, Received
 
 ME = {
     "userId": "0f3a",
@@ -32,11 +32,11 @@ class PlayedApi(PlayedServer):
     @property
     def tokens(self) -> list[str]:
         """The tokens of the requests to `GET /me`."""
-        return [each.headers["authorization"].removeprefix("Bearer ") for each in self.asked if each.path == "/me"]
+        return [each.headers["authorization"].removeprefix("Bearer ") for each in self.received if each.path == "/me"]
 
-    def _decide(self, asked: Asked) -> Answer:
-        if asked.path == "/console/config.json" and self.sign_in:
+    def _decide(self, request: Received) -> Answer:
+        if request.path == "/console/config.json" and self.sign_in:
             return Answer(body={"signIn": self.sign_in, "storage": "https://bucket.example.com"})
-        if not self.accepts(asked.headers.get("authorization", "").removeprefix("Bearer ")):
+        if not self.accepts(request.headers.get("authorization", "").removeprefix("Bearer ")):
             return UNAUTHORIZED
-        return Answer(body=self.me) if asked.path == "/me" else Answer(404, {"message": "Not Found"})
+        return Answer(body=self.me) if request.path == "/me" else Answer(404, {"message": "Not Found"})

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64encode
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.support.sign_in.played_server import Answer, Asked, PlayedServer
+from tests.support.sign_in.played_server import Answer, PlayedServer, Received
 
 CLIENT = "command"
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -43,14 +43,14 @@ class PlayedIssuer(PlayedServer):
         """What config.json says of it as an issuer of the firm's own."""
         return {"kind": "issuer", "issuer": self.url, "clientId": CLIENT}
 
-    def _decide(self, asked: Asked) -> Answer:
-        match asked.path:
+    def _decide(self, request: Received) -> Answer:
+        match request.path:
             case "/oauth2/authorize":
-                return self._show_page(asked.query)
+                return self._show_page(request.query)
             case "/oauth2/token":
-                return self._exchange(asked.form)
+                return self._exchange(request.form)
             case "/oauth2/revoke":
-                self.refresh_tokens.discard(asked.form["token"])
+                self.refresh_tokens.discard(request.form["token"])
                 return Answer(200)
             case "/device":
                 uri = f"{self.url}/enter"

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 
 @dataclass(frozen=True)
-class Asked:
+class Received:
     """A request as it arrived; the names of headers are in small letters."""
 
     method: str
@@ -42,11 +42,11 @@ class Answer:
 
 
 class PlayedServer:
-    """`asked` has every request; `ahead_s` is how far its clock is ahead of this machine's."""
+    """`received` has every request; `ahead_s` is how far its clock is ahead of this machine's."""
 
-    def __init__(self, decide: Callable[[Asked], Answer], tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, decide: Callable[[Received], Answer], tls: ssl.SSLContext | None = None) -> None:
         self.decide = decide
-        self.asked: list[Asked] = []
+        self.received: list[Received] = []
         self.ahead_s = 0.0
         played = self
 
@@ -90,9 +90,9 @@ class PlayedServer:
         parts = urlsplit(handler.path)
         headers = {name.lower(): value for name, value in handler.headers.items()}
         body = handler.rfile.read(int(headers.get("content-length", 0)))
-        asked = Asked(handler.command, parts.path, _first(parts.query), headers, body)
-        self.asked.append(asked)
-        answer = self.decide(asked)
+        request = Received(handler.command, parts.path, _first(parts.query), headers, body)
+        self.received.append(request)
+        answer = self.decide(request)
         if answer.status is None:
             handler.close_connection = True
             return

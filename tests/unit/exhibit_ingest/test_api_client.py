@@ -21,7 +21,7 @@ from exhibit_ingest.exit_codes import FAILED, WRONG_USAGE
 from exhibit_ingest.sign_in.providers import FixedToken
 from tests.support.servers.tls_server import Authority
 from tests.support.sign_in.played_api import ME, UNAUTHORIZED
-from tests.support.sign_in.played_server import Answer, Asked, PlayedServer
+from tests.support.sign_in.played_server import Answer, PlayedServer, Received
 
 OK = Answer(body={"id": 7})
 LOST = Answer(None)
@@ -52,7 +52,7 @@ class Play:
         server.decide = self._next
         self.api = Api(server.url, FixedToken("token"), patience=self.time.patience(), say=self.said.append)
 
-    def _next(self, _: Asked) -> Answer:
+    def _next(self, _: Received) -> Answer:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
     def fail(self, *answers: Answer, method: str = "GET") -> CommandError:
@@ -79,14 +79,14 @@ def test_an_act_keeps_its_key_and_body_however_often_it_is_sent(play: Play) -> N
     later = Answer(503, {"message": "Service Unavailable"})
     play.answers = [LOST, later, Answer(409, {}, {"Retry-After": "3"}), OK]
     assert play.api.request("POST", "/imports", {"case": "Smith — Jones"}) == {"id": 7}
-    sent = [(each.headers["idempotency-key"], each.body) for each in play.server.asked]
+    sent = [(each.headers["idempotency-key"], each.body) for each in play.server.received]
     assert len(sent) == 4
     assert len({*sent}) == 1
     assert json.loads(sent[0][1]) == {"case": "Smith — Jones"}
     play.api.request("POST", "/imports", {})
-    assert play.server.asked[-1].headers["idempotency-key"] != sent[0][0]
+    assert play.server.received[-1].headers["idempotency-key"] != sent[0][0]
     play.api.request("POST", "/imports", {}, key="kept")
-    assert play.server.asked[-1].headers["idempotency-key"] == "kept"
+    assert play.server.received[-1].headers["idempotency-key"] == "kept"
 
 
 def test_waits_grow_have_a_random_part_and_follow_the_server(play: Play) -> None:
@@ -99,7 +99,7 @@ def test_waits_grow_have_a_random_part_and_follow_the_server(play: Play) -> None
 
 def test_what_the_server_refuses_is_not_sent_again(play: Play) -> None:
     error = play.fail(problem(422, "file-refused", "The file is empty."), method="POST")
-    assert (str(error), error.exit_code, len(play.server.asked)) == ("The file is empty.", FAILED, 1)
+    assert (str(error), error.exit_code, len(play.server.received)) == ("The file is empty.", FAILED, 1)
 
 
 @pytest.mark.parametrize(
@@ -154,19 +154,21 @@ def test_a_refused_token_is_renewed_once() -> None:
         def renew_token(self, refused: str) -> str:
             return f"{refused}+"
 
-    def decide(asked: Asked) -> Answer:
-        return OK if asked.headers["authorization"] == "Bearer token+" else UNAUTHORIZED
+    def decide(request: Received) -> Answer:
+        return OK if request.headers["authorization"] == "Bearer token+" else UNAUTHORIZED
 
     with PlayedServer(decide).run() as server, Api(server.url, Renewed("token")) as api:
         assert api.request("GET", "/imports") == {"id": 7}
         server.decide = lambda _: UNAUTHORIZED
         with pytest.raises(ApiError, match="refused the token"):
             api.request("GET", "/imports")
-        assert len(server.asked) == 4
+        assert len(server.received) == 4
 
 
 def test_a_newer_api_and_a_missing_route_are_named_with_their_versions(play: Play) -> None:
-    play.server.decide = lambda asked: Answer(body=ME) if asked.path == "/me" else Answer(404, {"message": "Not Found"})
+    play.server.decide = lambda request: (
+        Answer(body=ME) if request.path == "/me" else Answer(404, {"message": "Not Found"})
+    )
     assert read_me(play.api) == ME
     with pytest.raises(ApiError, match=r"has version 0\.1\.0, without `GET /new`.*Ask the operator to update"):
         play.api.request("GET", "/new?limit=1")
@@ -205,7 +207,7 @@ def test_a_certificate_that_cannot_be_verified_is_refused_at_once(
     with PlayedServer(lambda _: Answer(body=ME), tls).run() as server:
         error, time = fail_at(server.url)
         assert "ask its administrator for the root certificate, and set SSL_CERT_FILE" in str(error)
-        assert (time.slept, server.asked) == ([], [])
+        assert (time.slept, server.received) == ([], [])
         monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
         with Api(server.url, FixedToken("token")) as api:
             assert read_me(api) == ME

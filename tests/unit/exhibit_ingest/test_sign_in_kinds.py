@@ -26,7 +26,7 @@ from local.template.reader import Template
 from tests.support.sign_in.fake_keyring import FakeKeyring
 from tests.support.sign_in.played_api import PlayedApi
 from tests.support.sign_in.played_issuer import PlayedIssuer
-from tests.support.sign_in.played_server import Answer, Asked
+from tests.support.sign_in.played_server import Answer, Received
 
 
 class Desk:
@@ -71,8 +71,8 @@ def test_a_code_is_entered_on_another_device(desk: Desk) -> None:
         assert f"Open {issuer.url}/enter on any device, and enter the code WDJB-MJHT" in desk.said[0]
         # After slow_down, five seconds more (RFC 8628, section 3.5).
         assert desk.slept == [5, 5, 10, 10]
-        asked = next(each.form for each in issuer.asked if each.path == "/device")
-        assert asked["scope"] == "openid email profile offline_access"
+        request = next(each.form for each in issuer.received if each.path == "/device")
+        assert request["scope"] == "openid email profile offline_access"
         assert desk.run("whoami") == desk.run("logout") == DONE
         assert issuer.refresh_tokens == set()
 
@@ -114,11 +114,11 @@ def play_local_stack(folder: Path) -> Iterator[tuple[PlayedApi, SignIn]]:
     issued: set[str] = set()
     api = PlayedApi({"kind": "local"}, issued.__contains__)
 
-    def decide(asked: Asked) -> Answer:
-        if asked.path != SIGN_IN_PATH:
-            return PlayedApi._decide(api, asked)
-        pairs = [*asked.headers.items()]
-        response = sign_in.handle(HttpRequest(asked.method, asked.path, "", pairs, asked.body, "127.0.0.1"))
+    def decide(request: Received) -> Answer:
+        if request.path != SIGN_IN_PATH:
+            return PlayedApi._decide(api, request)
+        pairs = [*request.headers.items()]
+        response = sign_in.handle(HttpRequest(request.method, request.path, "", pairs, request.body, "127.0.0.1"))
         if response.status == 200:
             issued.add(response.body.decode().split('"')[3])
         return Answer(response.status, response.body.decode())
