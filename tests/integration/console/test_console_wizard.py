@@ -72,14 +72,25 @@ def test_a_folder_is_sent_checked_and_run(browser: Browser, console_stack: Local
         expect(page.get_by_text("Every row of the file is in the case.").first).to_be_visible()
 
 
+def show_unpacking(route: Route) -> None:
+    """Have a volume that is there be one of which the zip is being unpacked."""
+    response = route.fetch()
+    volume = response.json()
+    if volume["status"] != "open":
+        volume |= {"status": "expanding", "units": 4, "unitsLeft": 3, "imports": []}
+    route.fulfill(response=response, json=volume)
+
+
 def test_a_zip_is_sent_checked_and_run(browser: Browser, console_stack: LocalStack, tmp_path: Path) -> None:
     generate_volume(VolumeSpec("VOL001", "ZIP")).write(tmp_path / "sent")
     archive = Path(shutil.make_archive(str(tmp_path / "VOL001"), "zip", tmp_path / "sent"))
     with wizard(browser, console_stack) as window:
         page = window.page
-        choose(page, archive)
-        create_case(page, "Zipped volume")
-        page.wait_for_url(re.compile(r"/import/volume/\d+$"))
+        with page.route(re.compile(r"/volumes/\d+$"), show_unpacking):
+            choose(page, archive)
+            create_case(page, "Zipped volume")
+            page.wait_for_url(re.compile(r"/import/volume/\d+$"))
+            expect(page.get_by_text("Unpacking the zip · 1 of 4 parts")).to_be_visible()
         check(page)
         run(page, "Import 19 rows, add 36 pages and leave 1")
         expect(page.get_by_text("Every row of the file is in the case.").first).to_be_visible()

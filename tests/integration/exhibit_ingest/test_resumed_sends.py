@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import random
 import resource
 import signal
 import subprocess
@@ -33,25 +32,14 @@ from tests.support.api.client import Client
 from tests.support.application.driver import World
 from tests.support.aws.uploads_on_disk import uploads_on_disk
 from tests.support.uploads.api_server import serve_api
+from tests.support.uploads.random_file import write_random
 
 ROOT = Path(__file__).parents[3]
 ADA = Client("acme", "ada")
 SIZE = int(os.environ.get("UPLOAD_BYTES", 70_000_000))
 SHARE, SEED = 0.3, 17
-_BLOCK = 1 << 20
 # Of S3 and the test together, above what the process had before. A program that sends has a few blocks of 1 MB.
 MOST_MEMORY = 1_000_000_000
-
-
-def write(file: Path, size: int) -> str:
-    """Write bytes that do not repeat; returns their SHA-256."""
-    made, digest = random.Random(SEED), hashlib.sha256()
-    with file.open("wb") as stream:
-        for at in range(0, size, _BLOCK):
-            block = made.randbytes(min(_BLOCK, size - at))
-            digest.update(block)
-            stream.write(block)
-    return digest.hexdigest()
 
 
 def hash_object(key: str, size: int) -> str:
@@ -105,7 +93,7 @@ def on_disk() -> Iterator[None]:
 @pytest.mark.usefixtures("on_disk")
 def test_an_upload_that_is_killed_and_whose_parts_fail_is_resumed_to_equal_bytes(states: str, tmp_path: Path) -> None:
     file, before, began = tmp_path / "a.dat", peak(), time.monotonic()
-    expected = write(file, SIZE)
+    expected = write_random(file, SIZE)
     path, key = announce(SIZE)
     parts = len(ADA.get(path).json["upload"]["parts"])
     killed = start(states, file, path, end_after=parts // 2)
@@ -129,7 +117,7 @@ def test_an_upload_that_is_killed_and_whose_parts_fail_is_resumed_to_equal_bytes
 def sent(world: World, tmp_path: Path) -> tuple[Path, str, str]:
     """A file of two parts, of which the first is there; the path of its state, and its key."""
     file = tmp_path / "a.dat"
-    write(file, MIN_PART_BYTES + 9)
+    write_random(file, MIN_PART_BYTES + 9)
     path, key = announce(MIN_PART_BYTES + 9)
     first = ADA.get(path).json["upload"]["parts"][0]
     assert urllib3.request("PUT", first["url"], body=file.read_bytes()[: first["size"]]).status == 200

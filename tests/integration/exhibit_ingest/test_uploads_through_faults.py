@@ -28,25 +28,15 @@ from tests.support.application.driver import World
 from tests.support.aws.uploads_on_disk import uploads_on_disk
 from tests.support.uploads.api_server import serve_api
 from tests.support.uploads.faulty_proxy import Fault, FaultyProxy, faulty_proxy
+from tests.support.uploads.random_file import write_random
 
 ROOT = Path(__file__).parents[3]
 ADA = Client("acme", "ada")
 SIZE = int(os.environ.get("UPLOAD_BYTES", 60_000_000))
-MOST_MEMORY, KILLS, BLOCK = 100_000_000, 5, 1 << 20
+MOST_MEMORY, KILLS = 100_000_000, 5
 # Each of them once in a run of so many requests, by chance.
 FAULTS: tuple[Fault, ...] = ("drop", "half", "answer", "503", "early 503", "stall", "alter")
 pytestmark = pytest.mark.slow
-
-
-def write(file: Path, size: int) -> str:
-    """Write bytes that do not repeat; returns their SHA-256."""
-    made, digest = random.Random(17), hashlib.sha256()
-    with file.open("wb") as stream:
-        for at in range(0, size, BLOCK):
-            block = made.randbytes(min(BLOCK, size - at))
-            digest.update(block)
-            stream.write(block)
-    return digest.hexdigest()
 
 
 def read_object(key: str, size: int) -> Iterator[bytes]:
@@ -116,7 +106,7 @@ def find_object(prefix: str) -> str:
 
 def test_a_file_arrives_through_faults_and_five_kills(sender: Sender, tmp_path: Path) -> None:
     file, proxy = tmp_path / "a.dat", sender.proxy
-    expected, began = write(file, SIZE), time.monotonic()
+    expected, began = write_random(file, SIZE), time.monotonic()
     proxy.choose = mix_faults(0.1)
     parts = -(-SIZE // max(16_000_000, -(-SIZE // 256)))
     each = max((parts - AT_ONCE) // (KILLS + 1), 0)
