@@ -159,6 +159,8 @@ def test_a_large_file_arrives_although_the_network_is_cut_three_times(
         create_case(page, "Large file")
         for number in (1, 2, 3):
             network.wait_for_cut(PATIENCE_MS / 1000)
+            # The parts stand still, and the page has its draft before it has no network.
+            expect(page.get_by_role("progressbar", name="Upload")).to_be_visible()
             if number == 2:
                 page.context.set_offline(True)
             else:
