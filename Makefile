@@ -29,7 +29,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup database demo local console preflight smoke deploy openapi test test-slow test-full torture bench bench-scale check audit format build lambda clean lock
+.PHONY: help setup database demo local console preflight smoke deploy pause resume openapi test test-slow test-full torture bench bench-scale check audit format build lambda release clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -94,9 +94,12 @@ help:
 	@echo 'make deploy     deploy what `make build` built to an environment of samconfig.toml: ENVIRONMENT=staging;'
 	@echo '                DEPLOY_ARGS=... are options of sam deploy; it refuses to replace or remove what holds data,'
 	@echo '                unless REPLACE=DatabaseCluster (...) names it'
+	@echo 'make pause STACK=name  stop the work of queues (imports, volumes, productions, reports) in a minute or two;'
+	@echo '                messages wait; make resume STACK=name has them go on'
 	@echo 'make smoke STACK=name  try a deployed stack as its users do, in a few minutes: upload, import, reload, custody,'
 	@echo '                production; SMOKE_ARGS=--help; the exit status says whether it works'
 	@echo 'make lambda     build for this machine and test the result under the Lambda emulator of AWS (Linux)'
+	@echo 'make release    build the command as a wheel and an sdist into dist/, without the stack of this machine'
 	@echo 'make lock       pin the requirements again; UPGRADE=--upgrade updates them to the newest versions'
 	@echo 'make clean      delete what make has created, except .local (the imported data)'
 
@@ -110,7 +113,7 @@ database:
 	  "$$python" -m local.services.mysql_binaries
 
 demo: database $(DEV)
-	@.venv/bin/python -m exhibit_ingest.cli.demo
+	@.venv/bin/python -m local.command.demo
 
 # Without the console the API is served all the same, and the tests of everything else run.
 local: database $(DEV)
@@ -126,6 +129,10 @@ deploy: $(DEV) $(SAM)
 	@test -n '$(ENVIRONMENT)' || { echo 'Name an environment of samconfig.toml: make deploy ENVIRONMENT=dev' >&2; exit 1; }
 	@test -f .aws-sam/build/template.yaml || { echo 'Nothing is built: run make build first.' >&2; exit 1; }
 	@.venv/bin/python -m tools.deploy '$(ENVIRONMENT)' --replace '$(REPLACE)' $(DEPLOY_ARGS)
+
+pause resume: $(DEV)
+	@test -n '$(STACK)' || { echo 'Name the stack: make $@ STACK=exhibit-ingest' >&2; exit 2; }
+	@.venv/bin/python -m tools.deploy.pause '$(STACK)' $(if $(filter resume,$@),--resume)
 
 smoke: $(DEV)
 	@test -n '$(STACK)' || { echo 'Name the stack: make smoke STACK=exhibit-ingest' >&2; exit 2; }
@@ -195,6 +202,9 @@ build: $(DEV) $(SAM) console
 	  RUNTIME_PYTHON="$$(.venv/bin/python -m tools.runtime_python template.yaml)" .venv-sam/bin/python -m samcli build
 	@.venv/bin/python -m tools.check_artifact .aws-sam/build
 	@echo 'Next: make preflight, then .venv-sam/bin/sam deploy --guided (docs/operations.md)'
+
+release: $(DEV)
+	@.venv/bin/python -m tools.release
 
 lambda: database $(DEV) $(SAM) console
 	@.venv/bin/python -m tools.build_here

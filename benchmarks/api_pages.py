@@ -34,8 +34,9 @@ Measures one page of `GET /exhibits` in a case of a million documents, by the co
 machine: from the request's parameters to the bytes of the response, without HTTP. Each filter is measured in both
 directions, each page from a random document of the case on (`from`), and once more with `count=true`; then the
 progress, the codes and the rejections of an import of as many rows, every twentieth of them rejected. p50 and p95 are
-of all pages of a filter and direction; reads is how many rows and entries of indexes the server read for one of them
-at most, which other work on the machine does not change; bytes is the largest response. The goal is a p95 of 200 ms."""
+of all pages of a filter and direction; short is how many of them ended with their search and are not full; reads is
+how many rows and entries of indexes the server read for one of them at most, which other work on the machine does not
+change; bytes is the largest response. The goal is a p95 of 200 ms."""
 _SEED = 43
 _CALLER = Caller(TENANT, "benchmark")
 # From a position among the documents or rows to the response.
@@ -82,6 +83,14 @@ def _list_queries(documents: int) -> dict[str, dict[str, Any]]:
         "tag and images": {"tag": "hundredth", "hasImages": "false"},
         "tag and title": {"tag": "eleventh", "title": "meeting 77"},
         "import and natives": {"importId": str(IMPORTS // 2), "hasNative": "false"},
+        "dates of a month": {"dateFrom": "2020-01-01", "dateTo": "2020-01-31"},
+        "dates of none": {"dateFrom": "2030-01-01"},
+        "no native": {"hasNative": "false"},
+        "no text: none": {"hasText": "false"},
+        "images": {"hasImages": "true"},
+        "title of a thousandth": {"title": "meeting 777"},
+        "title of none": {"title": "nothing"},
+        "tag and title of none": {"tag": "eleventh", "title": "nothing"},
     }
 
 
@@ -119,7 +128,7 @@ def _measure_all(database: Database, options: argparse.Namespace) -> Iterator[di
 def _measure(database: Database, request: Request, options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of pages that begin at random positions, the first one not counted."""
     places = random.Random(_SEED)
-    seconds, reads, largest, items = list[float](), list[int](), 0, 0
+    seconds, reads, largest, items, short = list[float](), list[int](), 0, 0, 0
     for page_no in range(options.pages + 1):
         position = places.randint(1, options.documents)
         before, began = _count_reads(database), time.perf_counter()
@@ -128,6 +137,7 @@ def _measure(database: Database, request: Request, options: argparse.Namespace) 
         seconds += [time.perf_counter() - began] if page_no else []
         reads += [_count_reads(database) - before] if page_no else []
         largest, items = max(largest, len(body.encode())), items + len(getattr(page, "items", "1"))
+        short += page_no > 0 and getattr(page, "searched", None) is not None
     ordered = sorted(seconds)
     return {
         "p50_ms": round(percentile_ms(ordered, 0.5), 1),
@@ -135,6 +145,7 @@ def _measure(database: Database, request: Request, options: argparse.Namespace) 
         "reads": max(reads),
         "bytes": largest,
         "items": items,
+        "short": short,
     }
 
 

@@ -17,13 +17,15 @@ _ROWS = 50_000
 _PARTS = {
     "exhibits": """
         INSERT INTO exhibits (id, case_id, control_number, bates_begin, bates_end, parent_control_number, title,
-          file_name, document_date, native_path, text_path, document_properties, import_id, line_no, page_set_id)
+          file_name, document_date, native_path, text_path, document_properties, import_id, line_no, page_set_id,
+          version)
         SELECT n, 1, CONCAT('DOC-', LPAD(n, 9, '0')), CONCAT('ACME', LPAD(3 * n - 2, 9, '0')),
           CONCAT('ACME', LPAD(3 * n, 9, '0')), IF(n % 5 = 1, NULL, CONCAT('DOC-', LPAD(n - (n - 1) % 5, 9, '0'))),
           CONCAT('Minutes of meeting ', n % 1000), CONCAT('minutes-', n, '.docx'),
           '2019-01-01' + INTERVAL n % 1000 DAY, IF(n % 4, CONCAT('NATIVES/', n, '.docx'), NULL),
           CONCAT('TEXT/', n, '.txt'), CONCAT('{"Author": "', REPEAT('x', 200), '"}'),
-          1 + (n - 1) DIV :each, 1 + n, IF(n % 2, n, NULL) FROM numbers WHERE n BETWEEN :first AND :last""",
+          1 + (n - 1) DIV :each, 1 + n, IF(n % 2, n, NULL), IF(n % 20, 1, 2)
+        FROM numbers WHERE n BETWEEN :first AND :last""",
     "page_sets": """
         INSERT INTO page_sets (id, case_id, import_id, line_no, page_count, content_hash)
         SELECT n, 1, 12, n, 3, REPEAT('h', 32) FROM numbers WHERE n BETWEEN :first AND :last AND n % 2""",

@@ -60,38 +60,40 @@ def _measure(folder: Path, rows: int, small_rows: int, workers: int) -> dict[str
     with LocalStack(folder / "state", StackOptions(workers=workers, minimal=True)) as stack:
         engine = create_engine(stack.database_url, isolation_level="AUTOCOMMIT")
         began = {"large": time.monotonic()}
-        keys = {"large": _upload(stack, large, "big")}
-        while _read(engine, keys["large"])[1] < workers:
+        keys = {"large": upload(stack, large, "big")}
+        while read(engine, keys["large"])[1] < workers:
             time.sleep(0.05)
         for name, tenant in (("other", "little"), ("same", "big")):
             began[name] = time.monotonic()
-            keys[name] = _upload(stack, small, tenant)
-        return _await_ends(engine, keys, began)
+            keys[name] = upload(stack, small, tenant)
+        return await_ends(engine, keys, began)
 
 
-def _upload(stack: LocalStack, path: Path, tenant: str) -> str:
+def upload(stack: LocalStack, path: Path, tenant: str) -> str:
+    """Upload a file to a case of its own and return its key."""
     key = f"imports/{tenant}/case {path.stem}/{time.monotonic_ns()}/{path.name}"
-    stack.s3.upload_file(str(path), stack.bucket, key)
+    stack.s3.put_object(Bucket=stack.bucket, Key=key, Body=path.read_bytes())
     return key
 
 
-def _await_ends(engine: Engine, keys: dict[str, str], began: dict[str, float]) -> dict[str, float]:
+def await_ends(engine: Engine, keys: dict[str, str], began: dict[str, float]) -> dict[str, float]:
+    """Return the seconds from the beginning to the end of each import. Raises BenchmarkError if one fails."""
     seconds: dict[str, float] = {}
     while len(seconds) < len(keys):
         for name in keys.keys() - seconds.keys():
-            status, _ = _read(engine, keys[name])
+            status, _ = read(engine, keys[name])
             if status in _ENDED:
                 seconds[name] = round(time.monotonic() - began[name], 2)
                 print(f"{name}: {status} after {seconds[name]:.1f} s", file=sys.stderr)
                 if status != "completed":
                     raise BenchmarkError(f"the import of {keys[name]} ended with status {status}")
-        if time.monotonic() - began["large"] > _LONGEST_S:
+        if time.monotonic() - min(began.values()) > _LONGEST_S:
             raise BenchmarkError(f"the imports did not end in {_LONGEST_S} s")
         time.sleep(0.05)
     return seconds
 
 
-def _read(engine: Engine, key: str) -> tuple[str, int]:
+def read(engine: Engine, key: str) -> tuple[str, int]:
     """Return the status of the import of an upload and the number of its finished chunks."""
     with engine.connect() as connection:
         row = connection.execute(_IMPORT, {"key": key}).one_or_none()

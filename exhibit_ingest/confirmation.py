@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from local.errors import UsageError
+from exhibit_ingest.errors import WrongUsageError
 
 _ANSWERS = ("y", "yes")
 
 
 def require_terminal(advice: str) -> None:
-    """Raise UsageError, with the advice, if no one can answer because standard input is not a terminal."""
+    """Raise WrongUsageError, with the advice, if no one can answer because standard input is not a terminal."""
     if not sys.stdin.isatty():
-        raise UsageError(advice)
+        raise WrongUsageError(advice)
 
 
 def ask(question: str) -> bool:

@@ -3,10 +3,12 @@
 from core.contracts import cases as schemas
 from core.contracts.users import Me, UserList
 from shell.api import app as api
-from shell.api.mutations import CREATED, run_idempotent
+from shell.api.mutations import CREATED, respond_with_etag, run_idempotent
+from shell.api.routes import case_life
 from shell.exhibits import case_list, similar_cases, users
 
 app = api.http_app()
+case_life.add_case_routes(app)
 lambda_handler = api.http_handler(app)
 
 
@@ -40,7 +42,7 @@ def find_similar_cases(request: api.Request, query: api.SimilarFilter) -> schema
     return similar_cases.find_similar_cases(request.caller, query)
 
 
-@app.get("/cases/<case_id>", **api.for_viewers(200, schemas.CaseSummary, 404))
-def get_case(case_id: api.Id, request: api.Request) -> schemas.CaseSummary:
-    """Get a case, with the numbers of its documents and imports."""
-    return case_list.get_case(request.caller, case_id)
+@app.get("/cases/<case_id>", **api.for_viewers(200, schemas.CaseSummary, 404, etag=True))
+def get_case(case_id: api.Id, request: api.Request) -> api.Response:
+    """Get a case, with the numbers of its documents and imports. Its ETag is required to change it."""
+    return respond_with_etag(case_list.get_case(request.caller, case_id))

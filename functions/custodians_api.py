@@ -44,9 +44,9 @@ def remove_custodians(
 
 
 @app.get("/exhibits/<exhibit_id>/files", **api.for_viewers(200, exhibit_lists.ExhibitFileList, 404))
-def list_exhibit_files(exhibit_id: api.Id, request: api.Request, page: api.Page) -> exhibit_lists.ExhibitFileList:
+def list_exhibit_files(exhibit_id: api.Id, request: api.Request, page: api.FilesPage) -> exhibit_lists.ExhibitFileList:
     """List the files of an exhibit, with URLs to get them from."""
-    return files.list_files(request.caller, exhibit_id, **page.model_dump())
+    return files.list_files(request.caller, exhibit_id, page)
 
 
 @app.get("/exhibits/<exhibit_id>/text", **api.for_viewers(200, texts.ExhibitText, 404, 422))

@@ -19,6 +19,12 @@ def list_exhibits(request: api.Request, filters: api.ExhibitFilter) -> exhibit_l
     return listing.list_exhibits(request.caller, filters)
 
 
+@app.get("/exhibits/keys", **api.for_viewers(200, exhibit_lists.ExhibitKeyList, 404, 422))
+def list_exhibit_keys(request: api.Request, filters: api.ExhibitKeyFilter) -> exhibit_lists.ExhibitKeyList:
+    """Sample the control numbers of a case's exhibits, so that a page from the middle of the list can be read."""
+    return listing.sample_keys(request.caller, filters)
+
+
 @app.get("/exhibits/<exhibit_id>", **api.for_viewers(200, exhibits.Exhibit, 404, etag=True))
 def get_exhibit(exhibit_id: api.Id, request: api.Request) -> api.Response:
     """Get an exhibit. Its ETag is required to change it."""

@@ -34,7 +34,8 @@ def list_rows(import_id: api.Id, request: api.Request, filters: api.RejectedRowF
 def correct(import_id: api.Id, body: corrections.NewCorrections, request: api.Request, key: api.Key) -> api.Response:
     """Import corrected rows in place of rejected ones, and discard others: all of them or none."""
     new = NewCorrection(request.caller, import_id, body)
-    return run_idempotent(request, key, new.create, options=ResponseOptions(201, check=new.write, writes_events=True))
+    options = ResponseOptions(201, check=new.write, writes_events=True, starts_imports=True)
+    return run_idempotent(request, key, new.create, options=options)
 
 
 @app.post("/imports/<import_id>/undo", **api.for_editors(202, undos.Undo, 200, 404, 409, 422))

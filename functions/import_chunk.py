@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shell.imports.chunks import row_reader
-from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import load_chunk
-from shell.imports.chunks.write_or_check import finish_chunk
+from shell.imports.twins.twin import find_twin
+from shell.imports.twins.writer import PreparedRows, finish_rows
 from shell.lambda_handlers import pause_gc, sqs_handler
 from shell.work.messages import ChunkMessage, TaggingMessage, UndoPartMessage
 from shell.work.reading import Operations, dispatch
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from shell.imports.images.reader import ImageChunk
 
 
-def prepare(message: ChunkMessage) -> ChunkInput | ImageChunk | str:
-    """Read the chunk that the message names, and write its texts to the bucket, if it has any."""
+def prepare(message: ChunkMessage) -> PreparedRows | ImageChunk:
+    """Read the chunk that the message names, and write its texts to the bucket, if it has any and is not held yet."""
     loaded = load_chunk(message.import_id, message.chunk_no)
     if isinstance(loaded, str):
         return loaded
@@ -28,10 +28,10 @@ def prepare(message: ChunkMessage) -> ChunkInput | ImageChunk | str:
         from shell.imports.images.reader import read_page_documents
 
         return read_page_documents(loaded)
-    return row_reader.read_rows(loaded).store_texts()
+    return find_twin(loaded) or row_reader.read_rows(loaded).store_texts()
 
 
-def finish(prepared: ChunkInput | ImageChunk | str | UndoPartMessage | TaggingMessage) -> None:
+def finish(prepared: PreparedRows | ImageChunk | UndoPartMessage | TaggingMessage) -> None:
     """Write a chunk, or undo one; or let a tagging job go on."""
     if isinstance(prepared, TaggingMessage):
         from shell.tagging_jobs.run import work_on_job  # few messages are about these, or undos
@@ -41,8 +41,8 @@ def finish(prepared: ChunkInput | ImageChunk | str | UndoPartMessage | TaggingMe
         from shell.imports.undo.parts import build_part_key, undo_part
 
         undo_part(build_part_key(prepared))
-    elif isinstance(prepared, (ChunkInput, str)):
-        finish_chunk(prepared)
+    elif isinstance(prepared, PreparedRows):
+        finish_rows(prepared)
     else:
         from shell.imports.images.writer import finish_images
 

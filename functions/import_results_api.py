@@ -25,6 +25,12 @@ def get_codes(import_id: api.Id, request: api.Request) -> reports.CodeCounts:
     return results.get_codes(request.caller, import_id)
 
 
+@app.get("/imports/<import_id>/bates", **api.for_viewers(200, reports.BatesNumbers, 404))
+def get_bates(import_id: api.Id, request: api.Request) -> reports.BatesNumbers:
+    """Get the first and the last Bates number of the documents of an import."""
+    return results.get_bates(request.caller, import_id)
+
+
 @app.get("/imports/<import_id>/rejections", **api.for_viewers(200, rows.RejectionPage, 404))
 def list_rejections(import_id: api.Id, request: api.Request, filters: api.RejectionFilter) -> rows.RejectionPage:
     """List the rows that were not imported, with line and reason, in the order of the file."""

@@ -7,7 +7,7 @@ from core.contracts.imports.details import ImportDetails
 from core.contracts.imports.states import ImportPage, ImportState
 from shell.api import app as api
 from shell.api.conditional import IfNoneMatch, respond_to_poll
-from shell.api.mutations import WRITES_EVENTS, ResponseOptions, run_idempotent
+from shell.api.mutations import STARTS_IMPORTS, WRITES_EVENTS, ResponseOptions, run_idempotent
 from shell.imports import commands, queries, uploads
 
 app = api.http_app()
@@ -47,4 +47,4 @@ def cancel_import(import_id: api.Id, request: api.Request, key: api.Key) -> api.
 @app.post("/imports/<import_id>/retry", **api.for_editors(200, ImportState, 404, 409, 422))
 def retry_import(import_id: api.Id, request: api.Request, key: api.Key) -> api.Response:
     """Retry the failed or cancelled parts of an import."""
-    return run_idempotent(request, key, commands.retry_import, import_id, options=WRITES_EVENTS)
+    return run_idempotent(request, key, commands.retry_import, import_id, options=STARTS_IMPORTS)

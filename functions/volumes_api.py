@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.contracts import volumes as schemas
 from shell.api import app as api
 from shell.api.conditional import IfNoneMatch, respond_to_poll
-from shell.api.mutations import ResponseOptions, run_idempotent
+from shell.api.mutations import STARTS_VOLUME, ResponseOptions, run_idempotent
 from shell.volumes import commands, queries, uploads
 
 app = api.http_app()
@@ -51,7 +51,7 @@ def import_volume(
     volume_id: api.Id, body: schemas.VolumeImportRequest, request: api.Request, key: api.Key
 ) -> api.Response:
     """Seal a volume and import its load files; or import it again, after a failure or an undo."""
-    return run_idempotent(request, key, commands.import_volume, volume_id, body)
+    return run_idempotent(request, key, commands.import_volume, volume_id, body, options=STARTS_VOLUME)
 
 
 @app.delete("/volumes/<volume_id>", **api.for_admins(200, schemas.VolumeDetails, 404, 409, 422))

@@ -20,6 +20,7 @@ from redis import Redis
 from sqlalchemy import URL, make_url
 
 from local.errors import LocalError
+from shell.tenants.first_use import forget_tenants
 from tests.support.application.cleared_caches import forget_caches, forget_redis
 from tests.support.application.driver import World, empty_bucket, empty_queues
 from tests.support.database.application_user import ADMINISTRATOR, SWITCH, administrator_engine, application_user
@@ -181,6 +182,7 @@ def world(migrated: dict[str, str]) -> World:
     """A world whose tables, queues and bucket are empty."""
     made = World(migrated["BUCKET"], migrated)
     empty_tables(administrator_engine())
+    forget_tenants()
     empty_queues()
     empty_bucket(made.bucket)
     return made

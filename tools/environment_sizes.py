@@ -27,6 +27,7 @@ _PSEUDO = {
     "AWS::Region": _REGION,
     "AWS::Partition": "aws",
     "AWS::URLSuffix": "amazonaws.com",
+    "AWS::StackId": f"arn:aws:cloudformation:{_REGION}:{_ACCOUNT}:stack/{_STACK}/{'x' * 36}",
 }
 # With every resource that an environment can refer to.
 _CHOICES = {"CacheNodeType": "cache.t4g.small", "DatabaseProxy": "true", "AlarmEmail": "none"}

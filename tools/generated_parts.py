@@ -21,7 +21,7 @@ def replace_part(text: str, part: str, tool: str, lines: Iterable[str]) -> str:
 def write_or_check(document: Path, build: Callable[[str], str], module: str, arguments: list[str] | None) -> int:
     """Write the document as `build` makes it of its text, or with `--check` compare them. Return the exit code."""
     parser = argparse.ArgumentParser(prog=f"python -m {module}", allow_abbrev=False)
-    parser.description = f"Write the generated parts of docs/{document.name}."
+    parser.description = f"Write the generated parts of {document.name}."
     parser.add_argument("--check", action="store_true", help="write nothing; exit with code 1 if it is outdated")
     check = parser.parse_args(arguments).check
     now = document.read_text(encoding="utf-8")
@@ -29,6 +29,6 @@ def write_or_check(document: Path, build: Callable[[str], str], module: str, arg
     if not check:
         document.write_text(text, encoding="utf-8")
     elif now != text:
-        print(f"docs/{document.name} is outdated; run: python -m {module}", file=sys.stderr)
+        print(f"{document.name} is outdated; run: python -m {module}", file=sys.stderr)
         return 1
     return 0

@@ -88,7 +88,7 @@ def build_document() -> dict[str, Any]:
     }
     for app in APPS:
         generated = json.loads(app.get_openapi_json_schema(title=TITLE, security_schemes=_SCHEMES))
-        document["components"]["schemas"] |= generated["components"]["schemas"]
+        add_schemas(document["components"]["schemas"], generated["components"]["schemas"])
         for operation in app.operations.values():
             described = generated["paths"][operation.path][operation.method.lower()]
             path = "/".join(map(_to_camel_part, operation.path.split("/")))
@@ -99,6 +99,13 @@ def build_document() -> dict[str, Any]:
             name: schema for name, schema in sorted(document["components"]["schemas"].items()) if name not in unused
         }
     return {key: _tidy(value) for key, value in document.items()}
+
+
+def add_schemas(schemas: dict[str, Any], added: dict[str, Any]) -> None:
+    """Add the schemas of a function. Raises ValueError for a name with two meanings: clients would get one of them."""
+    for name, schema in added.items():
+        if schemas.setdefault(name, schema) != schema:
+            raise ValueError(f"two classes of the API are named {name}, and differ: rename one of them")
 
 
 def _name_fields(schemas: dict[str, Any]) -> None:

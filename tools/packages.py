@@ -19,8 +19,8 @@ from tools.words import format_words
 _RULES = """
 BASE: shell.settings shell.observability shell.deadline core
 UTILS: shell.utils shell.db shell.aws BASE
-DOMAIN: shell.activity_log shell.exhibits shell.families core.families shell.outbox shell.tables shell.work
-  shell.zones core.contracts UTILS
+DOMAIN: shell.activity_log shell.case_state shell.exhibits shell.families core.families shell.outbox shell.tables
+  shell.work shell.zones shell.tenants core.tenants core.contracts UTILS
 core:
 core.cells: core
 core.dates: core
@@ -33,8 +33,10 @@ core.imports: core core.cells core.dates core.image_load_file core.load_file cor
 core.productions: core core.load_file
 core.checks: core core.cells core.load_file core.families core.productions
 core.exports: core
+core.tenants: core
 core.volumes: core core.load_file core.checks
-core.contracts: core core.dates core.exports core.load_file core.families core.imports core.productions
+core.contracts: core core.tenants core.dates core.exports core.load_file core.families core.imports core.productions
+core.purges: core core.contracts
 shell.settings: core
 shell.deadline:
 shell.observability: core
@@ -49,12 +51,15 @@ shell.sns: shell.aws BASE
 shell.work: UTILS
 shell.outbox: shell.sns shell.work UTILS
 shell.activity_log: UTILS
+shell.tenants: core.tenants shell.work UTILS
 shell.custodian_ops: shell.tables UTILS
 shell.taggings_ops: shell.tables UTILS
 shell.families: core.families shell.tables UTILS
 shell.zones: shell.tables UTILS
-shell.exhibits: shell.activity_log shell.families shell.custodian_ops shell.taggings_ops shell.tables shell.zones
-  core.contracts core.families core.imports.overlay UTILS
+shell.case_state: shell.activity_log shell.tables UTILS
+shell.exhibits: shell.activity_log shell.case_state shell.families shell.custodian_ops shell.taggings_ops shell.tables
+  shell.zones core.contracts core.families core.imports.overlay UTILS
+shell.cases: DOMAIN
 shell.exhibit_files: shell.exhibits core.productions DOMAIN
 shell.volume_files: core.contracts core.load_file core.volumes shell.tables UTILS
 shell.imports.state: core.imports core.load_file DOMAIN
@@ -64,6 +69,7 @@ shell.imports.rows: core.dates core.imports core.load_file core.texts core.cells
 shell.imports.chunks: shell.imports.rows shell.imports.state shell.imports.corrections shell.volume_files
   shell.custodian_ops shell.taggings_ops
   core.cells core.checks core.dates core.imports core.load_file core.texts core.volumes DOMAIN
+shell.imports.twins: shell.imports.rows shell.imports.state shell.imports.chunks core.imports core.load_file DOMAIN
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
   core.cells core.checks core.image_load_file core.imports core.load_file core.volumes DOMAIN
 shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
@@ -77,51 +83,67 @@ shell.imports.checks: shell.imports.state shell.imports.completing shell.imports
 shell.imports.corrections: shell.imports.state shell.volume_files core.cells core.imports core.load_file DOMAIN
 shell.imports: shell.imports.state shell.imports.splitting shell.imports.rows shell.imports.chunks shell.imports.images
   shell.imports.pages shell.imports.corrected_images shell.imports.corrections
-  shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
+  shell.imports.undo shell.imports.completing shell.imports.checks shell.imports.twins shell.volume_files
   core.image_load_file core.imports core.load_file core.volumes shell.prefetch DOMAIN
 shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
 shell.activities: DOMAIN
+shell.operations: DOMAIN
 shell.exports: core.exports DOMAIN
 shell.tagging_jobs: shell.taggings_ops DOMAIN
 shell.custody: DOMAIN
 shell.console: shell.settings core
 shell.productions: shell.sns core.productions DOMAIN
-shell.api: shell.activity_log shell.outbox core.contracts core.imports.preview_ids UTILS
-shell.api.routes: shell.api shell.imports shell.volumes shell.exhibits shell.tagging_jobs core.contracts UTILS
-shell.maintenance: shell.exhibits.numbers shell.exports.quiet shell.imports.upload_expiry shell.imports.corrections
-  shell.outbox.relay shell.volumes.deletion UTILS
+shell.purges: core.imports core.productions core.purges core.texts core.volumes shell.case_state DOMAIN
+shell.api: shell.activity_log shell.outbox shell.tenants core.tenants core.contracts core.imports.preview_ids UTILS
+shell.api.routes: shell.api shell.cases shell.purges shell.imports shell.volumes shell.exhibits shell.tagging_jobs
+  core.contracts UTILS
+shell.maintenance: shell.purges shell.exhibits.numbers shell.exports.quiet shell.imports.upload_expiry
+  shell.imports.corrections shell.outbox.relay shell.volumes.deletion UTILS
 functions: shell.console shell.settings
   shell.api shell.api.routes shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox
-  shell.maintenance shell.imports.corrections
+  shell.maintenance shell.purges shell.imports.corrections
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
-  shell.imports.images shell.activities shell.tagging_jobs shell.exhibits shell.exhibit_files shell.custody
-  shell.productions shell.volumes shell.exports core.contracts
+  shell.imports.images shell.imports.twins shell.activities shell.cases shell.tagging_jobs shell.exhibits
+  shell.exhibit_files shell.custody shell.productions shell.volumes shell.exports shell.operations core.contracts
 local.errors:
 local.time_scale:
 local.private_files:
 RESOURCES: local.template local.errors local.private_files local.time_scale
 local.template: local.errors
-local.services: RESOURCES
-local.lambda_runtime: local.services RESOURCES
+local.storage: RESOURCES
+local.services: local.storage RESOURCES
+local.lambda_runtime: local.storage local.services RESOURCES
 local.event_sources: local.lambda_runtime local.services RESOURCES
 local.gateway: local.services RESOURCES
+local.service_unit: local.errors
 local.stack: local.gateway local.event_sources local.lambda_runtime local.services RESOURCES
-exhibit_ingest: local.errors core.imports.profile_options core.explanations
-exhibit_ingest.client: exhibit_ingest
+local.backup: local.stack local.storage local.services RESOURCES
+exhibit_ingest:
+exhibit_ingest.client: exhibit_ingest exhibit_ingest.stacks
 exhibit_ingest.stacks: exhibit_ingest
 exhibit_ingest.sign_in: exhibit_ingest exhibit_ingest.client exhibit_ingest.stacks
-exhibit_ingest.catalog: exhibit_ingest local.errors core core.contracts core.imports.report_files
-  shell.exhibits shell.imports shell.db shell.settings
-exhibit_ingest.undo: exhibit_ingest local.errors local.private_files
-exhibit_ingest.uploads:
-exhibit_ingest.volumes: exhibit_ingest core.errors core.volumes local.errors local.private_files
-exhibit_ingest.preview: exhibit_ingest exhibit_ingest.volumes local.errors core core.imports.preview
-  core.imports.findings core.load_file core.volumes core.image_load_file
-  shell.db.column_limits shell.imports.rows.preview_rows
+exhibit_ingest.catalog: exhibit_ingest exhibit_ingest.session
+exhibit_ingest.acts: exhibit_ingest exhibit_ingest.client exhibit_ingest.session
+exhibit_ingest.undo: exhibit_ingest exhibit_ingest.client exhibit_ingest.session exhibit_ingest.acts
+exhibit_ingest.rejections: exhibit_ingest exhibit_ingest.client exhibit_ingest.session exhibit_ingest.acts
+  exhibit_ingest.uploads
+exhibit_ingest.uploads: exhibit_ingest
+exhibit_ingest.session: exhibit_ingest exhibit_ingest.client exhibit_ingest.stacks exhibit_ingest.sign_in
+exhibit_ingest.productions: exhibit_ingest exhibit_ingest.client exhibit_ingest.session exhibit_ingest.acts
+  exhibit_ingest.catalog
+exhibit_ingest.custody: exhibit_ingest exhibit_ingest.client exhibit_ingest.session exhibit_ingest.catalog
+exhibit_ingest.volumes: exhibit_ingest exhibit_ingest.session exhibit_ingest.uploads
+exhibit_ingest.importing: exhibit_ingest exhibit_ingest.client exhibit_ingest.session exhibit_ingest.uploads
+  exhibit_ingest.volumes
+exhibit_ingest.preview: exhibit_ingest exhibit_ingest.client exhibit_ingest.session exhibit_ingest.importing
+  exhibit_ingest.volumes
 exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
-  exhibit_ingest.volumes exhibit_ingest.sign_in
-  local.stack local.gateway local.lambda_runtime local.services RESOURCES
-  core core.checks core.imports core.load_file core.explanations samples
+  exhibit_ingest.volumes exhibit_ingest.sign_in exhibit_ingest.session exhibit_ingest.importing
+  exhibit_ingest.productions exhibit_ingest.custody exhibit_ingest.acts exhibit_ingest.rejections
+local.command: exhibit_ingest exhibit_ingest.session exhibit_ingest.cli exhibit_ingest.importing
+  exhibit_ingest.uploads exhibit_ingest.volumes
+  exhibit_ingest.preview core core.volumes core.load_file core.image_load_file
+  local.stack local.gateway local.lambda_runtime local.services RESOURCES samples local.backup local.service_unit
 """
 
 

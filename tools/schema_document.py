@@ -38,7 +38,11 @@ SUBJECTS = {
         "insert_destinations",
     ),
     "Custody": ("devices", "custody_periods", "custody_changes"),
-    "Users": ("users",),
+    "Cases": (
+        *("case_changes", "case_aliases", "case_purges", "case_purge_counts", "case_purge_objects"),
+        "case_purge_prefixes",
+    ),
+    "Tenants and users": ("tenants", "users"),
     "Exports": ("exports", "export_parts"),
     "Activities": ("activities",),
     "Coordination": ("outbox_events", "outbox_state", "idempotency_keys", "semaphores", "semaphore_holders"),

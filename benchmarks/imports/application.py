@@ -116,7 +116,7 @@ def temporary_application(database: Database) -> Iterator[Application]:
     """Set up the application on that schema for the block, in this process's environment."""
     processes = Processes()
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        local = SteadyAws(processes, Path(folder) / "aws.log", TimeScale(1.0))
+        local = SteadyAws(processes, Path(folder) / "aws.log", TimeScale(1.0), Path(folder) / "objects")
         try:
             local.launch()
             local.await_start()

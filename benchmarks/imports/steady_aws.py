@@ -43,8 +43,8 @@ class SteadyAws(LocalAws):
     """The server, in another process, and its clients."""
 
     def launch(self) -> None:
-        """Start the server without waiting for it; objects are stored beside its log."""
-        objects = self._log.with_name("objects")
+        """Start the server without waiting for it; objects are stored in its folder."""
+        objects = self.storage
         objects.mkdir()
         command = [sys.executable, "-m", "benchmarks.imports.steady_aws", str(objects)]
         environment = build_child_environment() | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}

@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api/client";
+import { watchReads } from "./api/reach";
 import { App } from "./app";
 import { startSession } from "./auth/session";
 import "./ui/styles.css";
@@ -16,6 +17,7 @@ const queries = new QueryClient({
   defaultOptions: { queries: { staleTime: 5_000, retry: isWorthRepeating, refetchOnWindowFocus: false } },
 });
 
+watchReads(queries);
 void startSession();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

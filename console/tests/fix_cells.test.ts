@@ -4,13 +4,12 @@ import {
   describeFit,
   insertEmpty,
   joinRecords,
-  keepLineEnds,
   merge,
   removeEmpty,
   split,
   splitRaw,
-  toControl,
 } from "../src/features/fix/cells";
+import { keepLineEnds, toControl } from "../src/ui/lineEnds";
 
 test.each([
   ["one\r\ntwo", "one\ntwo!", "one\r\ntwo!"],

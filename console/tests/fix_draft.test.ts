@@ -242,8 +242,8 @@ const state = (changes: Partial<State>) =>
   }) as State;
 
 test.each([
-  [state({}), "7 of 8 loaded as import 14; 1 was rejected again."],
-  [state({ imported: 8, rejected: 0 }), "8 of 8 loaded as import 14."],
+  [state({}), "7 of 8 imported by import 14; 1 was rejected again."],
+  [state({ imported: 8, rejected: 0 }), "8 of 8 imported by import 14."],
   [state({ status: "failed" }), "Import 14 failed, and its rows are open again."],
 ])("what a correction did is one sentence", (given, text) => expect(describeLoad(given)).toBe(text));
 

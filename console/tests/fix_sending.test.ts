@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeRequest, type Load } from "../src/features/fix/corrections";
 import type { Change } from "../src/features/fix/draft";
 import { readAll } from "../src/features/fix/queries";
-import { addLoad } from "../src/features/fix/useCorrecting";
+import { addLoad, collectSent } from "../src/features/fix/useCorrecting";
 
 const change = (line: number, text: string) => ({ row: { line }, cells: [text], version: null }) as unknown as Change;
 
@@ -20,6 +20,12 @@ test("a correction that the rows have named before its response keeps what was s
   expect(addLoad([named], own)).toEqual([own]);
   expect(addLoad([own], named)).toEqual([own]);
   expect(addLoad([own], { ...named, importId: 10 }).map((each) => each.importId)).toEqual([10, 9]);
+});
+
+test("a line shows what was sent of it until its import has ended", () => {
+  const load = (importId: number, isEnded: boolean, ...sent: Change[]): Load => ({ importId, sent, isEnded });
+  const sent = collectSent([load(9, false, change(3, "Müller")), load(8, true, change(4, "Old"))]);
+  expect([...sent].map(([line, { cells }]) => [line, cells])).toEqual([[3, ["Müller"]]]);
 });
 
 test("what was rejected again is read to its end", async () => {

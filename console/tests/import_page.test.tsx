@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Schemas } from "../src/api/client";
 import { answer } from "../src/features/imports/answer";
-import { nextPoll } from "../src/features/imports/queries";
+import { nextPoll } from "../src/ui/polling";
 import { formatDuration } from "../src/ui/values";
 
 const state = (changes: Partial<Schemas["ImportState"]>) =>

@@ -4,7 +4,7 @@ import { answer, countOpen } from "../src/features/imports/answer";
 import { sortFindings, summarizeCheck } from "../src/features/imports/check";
 import { listReports } from "../src/features/imports/Downloads";
 import { answerVolume, chooseImports, listLacks, pluralOf } from "../src/features/imports/missing";
-import { nameSign } from "../src/features/imports/signs";
+import { nameSign } from "../src/ui/signs";
 import { describeUndo, findNamedImport, hasEnded, isAnswer, labelUndo } from "../src/features/imports/undo";
 
 const undo = (changes: Partial<Schemas["Undo"]>) =>
@@ -41,6 +41,10 @@ test("a dry run says what would happen, and an undo what has happened", () => {
     "1 custodian or tag link was restored.",
   ]);
   expect(describeUndo(undo({}))).toEqual(["No document would be changed."]);
+  expect(describeUndo(undo({ restored: 2 }), "images")).toEqual([
+    "2 documents would have the pages from before this import, or none.",
+  ]);
+  expect(labelUndo(undo({ restored: 2 }), "images")).toBe("Undo: take back the pages of 2 documents");
   expect(["requested", "running", "undone"].map((status) => hasEnded(undo({ status } as object)))).toEqual([
     false,
     false,
@@ -131,10 +135,18 @@ test("an import that was undone or loaded again counts once", () => {
 });
 
 test.each([
-  ["\u0014", "DC4 (U+0014)"],
-  ["\u00fe", "þ (U+00FE)"],
+  ["\u0014", "DC4 (020)"],
+  ["\u00fe", "thorn þ"],
+  ["\u00ae", "®"],
+  ["\u0001", "U+0001"],
+  ["\u200b", "U+200B"],
+  ["~", "~"],
+  [true, "yes"],
   [null, "none"],
-])("signs that cannot be seen are named", (sign, name) => expect(nameSign(sign)).toBe(name));
+  ["utf-8", "utf-8"],
+])("signs are named as people write them, and those that cannot be seen by their number: %s", (sign, name) =>
+  expect(nameSign(sign)).toBe(name),
+);
 
 test("reports of an import stand before those of its check", () => {
   const given = {

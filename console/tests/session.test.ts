@@ -67,3 +67,20 @@ test("a refused renewal leads to the sign-in, and one without an answer can be r
   await session.renewSession();
   expect(left).toEqual(["https://sign.in/oauth2/authorize"]);
 });
+
+test("a sign-in without an answer goes on by itself", async () => {
+  vi.resetModules();
+  let attempts = 0;
+  const isDown = () => ++attempts < 3;
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (isDown()) throw new TypeError("Failed to fetch");
+    return url === "/console/config.json" ? Response.json(CONFIG) : grant("late")();
+  });
+  session = await import("../src/auth/session");
+  const started = session.startSession();
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect([attempts, session.getToken()]).toEqual([1, null]);
+  await vi.advanceTimersByTimeAsync(7_000);
+  await started;
+  expect([attempts, session.getToken()]).toEqual([4, "late"]);
+});

@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { Untrusted } from "../src/ui/Untrusted";
+import { LongText, Untrusted } from "../src/ui/Untrusted";
 import { formatBytes } from "../src/ui/values";
 
 test("markup and invisible characters of a file are shown as text", () => {
@@ -8,6 +8,13 @@ test("markup and invisible characters of a file are shown as text", () => {
   expect(shown).not.toContain("<img");
   for (const name of ["U+202E", "U+0000", "U+E0041"]) expect(shown).toContain(name);
   expect(shown).toMatch(/^<bdi>/);
+});
+
+test("of a long text the beginning is shown, and how long it is", () => {
+  const shown = renderToStaticMarkup(<LongText text={`${"x".repeat(399)}\u{1f600}${"y".repeat(3_599)}`} />);
+  expect(shown).toContain(`<bdi>${"x".repeat(399)}…</bdi>`);
+  expect(shown).toContain("4,000 characters");
+  expect(renderToStaticMarkup(<LongText text="short" />)).toBe("<bdi>short</bdi>");
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { withFormat } from "../src/features/wizard/DatesAndLists";
 import type { Schemas } from "../src/api/client";
 import { chooseColumns, mapColumn, Saver, stamp, tidy, toProfile, toQuery } from "../src/features/wizard/options";
 
@@ -96,4 +97,10 @@ test("after a fault the next options are sent with the version that is known", a
   fails = false;
   await saver.save({}, null);
   expect(await saver.settle()).toBe(2);
+});
+
+test("the format of a date is one of the options, and none when it is emptied", () => {
+  const one = withFormat(null, "date_sent", "%d.%m.%Y");
+  expect(withFormat(one, "date_received", "excel")).toEqual({ date_sent: "%d.%m.%Y", date_received: "excel" });
+  expect(withFormat(one, "date_sent", undefined)).toBeNull();
 });

@@ -4,8 +4,8 @@ import { areClear, findCandidates, isOtherChoice } from "../src/features/wizard/
 import { addUp, describeFiles, labelRun, summarize, type Outcome } from "../src/features/wizard/outcome";
 import { chooseImports, nextRead, type Draft } from "../src/features/wizard/queries";
 import { explainRefusal, explainWaiting, findMismatch } from "../src/features/wizard/states";
-import { describeTransfer } from "../src/features/wizard/TransferLine";
-import { describeThing, explainColumn, isMarked, join, nameSign, summarizeColumns } from "../src/features/wizard/words";
+import { describeThere, describeTransfer } from "../src/features/wizard/TransferLine";
+import { describeThing, explainColumn, isMarked, join, summarizeColumns } from "../src/features/wizard/words";
 import { count } from "../src/ui/values";
 import type { Kept } from "../src/features/wizard/kept";
 import type { Thing, TransferSnapshot } from "../src/upload";
@@ -72,7 +72,7 @@ test("a column is marked if it looks like a field and no one has decided it", ()
   expect(isMarked(column({ looksLike: "date", why: "given" }))).toBe(false);
   expect(isMarked(column({ looksLike: "date", field: "date_sent" }))).toBe(false);
   expect(summarizeColumns([date, column({ field: "title" })], 2)).toBe(
-    "2 columns: 1 mapped, 1 kept under their names; 1 not mapped looks like a field",
+    "2 columns: 1 mapped, 1 kept under its name; 1 not mapped looks like a field",
   );
   expect(summarizeColumns([column({ field: "title" })], 5_000)).toBe("5,000 columns: 1 mapped (of the first 1)");
 });
@@ -182,6 +182,14 @@ test("an upload is one line of numbers", () => {
   expect(describeTransfer({ ...now, status: "done" } as TransferSnapshot)).toBe("Everything has arrived.");
 });
 
+test("what had arrived before is known by its checksum, or by its size alone", () => {
+  expect(describeThere({ alreadyThere: 3, knownBySize: 0 })).toBe(
+    "3 files or parts had arrived before. They have the same checksums as your files.",
+  );
+  expect(describeThere({ alreadyThere: 3, knownBySize: 1 })).toContain("Of these, 1 are known by their size alone");
+  expect(describeThere({ alreadyThere: 1, knownBySize: 1 })).toContain("They are known by their size alone");
+});
+
 test("numbers and lists are written as people write them", () => {
   expect([count(1, "row"), count(2_000, "row"), join([]), join(["a"]), join(["a", "b", "c"])]).toEqual([
     "1 row",
@@ -189,11 +197,5 @@ test("numbers and lists are written as people write them", () => {
     "",
     "a",
     "a, b and c",
-  ]);
-  expect([nameSign("\u0014"), nameSign(null), nameSign(true), nameSign("~")]).toEqual([
-    "DC4 (020)",
-    "none",
-    "yes",
-    "~",
   ]);
 });

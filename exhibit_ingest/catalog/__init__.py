@@ -1,1 +1,1 @@
-"""What a database holds, for the command: cases, imports and documents, read by the queries of the API."""
+"""What a stack holds, for the command: cases, imports, documents with their files and history, custodians and tags."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,6 +16,7 @@ from exhibit_ingest.exit_codes import FAILED, WRONG_USAGE
 from exhibit_ingest.printable import shorten_printable
 
 _LONGEST_TEXT = 1000
+_HOST = re.compile(r"https?://([^/?#]+)", re.IGNORECASE)
 _CLOCK_TOLERANCE_S = 300
 _USAGE_CODES = ("invalid-request", "not-found", "name-taken", "already-exists")
 # By the last part of a problem's type; other problems say themselves what to do.
@@ -75,7 +77,7 @@ def _read_object(response: httpx.Response) -> dict[str, Any] | None:
         return None
     try:
         body = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None
 
@@ -83,7 +85,8 @@ def _read_object(response: httpx.Response) -> dict[str, Any] | None:
 def _explain_foreign(response: httpx.Response, host: str) -> str:
     kind = response.headers.get("content-type", "").partition(";")[0] or "nothing"
     if response.is_redirect:
-        kind = f"a redirect to {httpx.URL(response.headers['location']).host or 'another page'}"
+        found = _HOST.match(response.headers.get("location", ""))
+        kind = f"a redirect to {found[1] if found else 'another page'}"
     return (
         f"{host} answered {response.status_code} with {shorten_printable(kind, 80)} instead of JSON: a proxy or the"
         " sign-in page of a network is in between, or this is not the API of exhibit-ingest. Open the address in a"
@@ -96,7 +99,9 @@ def _explain_problem(response: httpx.Response, body: Mapping[str, Any], host: st
     if status == HTTPStatus.UNAUTHORIZED:
         return explain_clock(response, host) or f"{host} refused the token. Sign in again."
     text = body.get("detail") or body.get("message") or body.get("title") or f"{host} answered {status}"
-    found = [f"{each.get('location')}: {each.get('message')}" for each in body.get("errors", [])]
+    errors = body.get("errors")
+    listed = [each for each in errors if isinstance(each, dict)] if isinstance(errors, list) else []
+    found = [f"{each.get('location')}: {each.get('message')}" for each in listed]
     sentence = shorten_printable(
         ": ".join([str(text).rstrip("."), *(["; ".join(found)] if found else [])]), _LONGEST_TEXT
     )

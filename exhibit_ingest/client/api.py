@@ -9,9 +9,10 @@ CommandError, whose message is a sentence with the next step.
 from __future__ import annotations
 
 import json as json_module
+import logging
 import secrets
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any
@@ -25,11 +26,13 @@ from exhibit_ingest.client.waiting import Patience, Waiting
 from exhibit_ingest.errors import CommandError
 from exhibit_ingest.printable import shorten_printable
 from exhibit_ingest.program import PROGRAM
+from exhibit_ingest.stacks.addresses import LOCAL_HOSTS
 
 ME = "/me"
 REPEATED = (429, 500, 502, 503, 504)
 # The API answers within 30 s: a function's 29 s, or the error of API Gateway.
 _TIMEOUT = httpx.Timeout(35, connect=10)
+_STORAGE_TIMEOUT = httpx.Timeout(60, connect=30)
 
 
 class Api:
@@ -54,18 +57,27 @@ class Api:
         self._http = build_http(url)
 
     def request(
-        self, method: str, path: str, json: Mapping[str, Any] | None = None, key: str | None = None
+        self,
+        method: str,
+        path: str,
+        json: Mapping[str, Any] | Sequence[Any] | None = None,
+        key: str | None = None,
+        *,
+        if_match: str | None = None,
+        content_type: str = "application/json",
     ) -> dict[str, Any]:
         """Return the object in the response, empty if it has no body; raise CommandError for a failure.
 
         `path` begins with a slash and may have a query string. `key` is the Idempotency-Key of the act: give one that
-        is stored to repeat the act in another process; without one, a new key is made. ApiError has the status and the
-        problem of the API.
+        is stored to repeat the act in another process; without one, a new key is made. `if_match` is the ETag of
+        what is changed. ApiError has the status and the problem of the API.
         """
         headers = {} if method == "GET" else {"Idempotency-Key": key or secrets.token_urlsafe(18)}
         content = None if json is None else json_module.dumps(json, ensure_ascii=False).encode()
         if content is not None:
-            headers["Content-Type"] = "application/json"
+            headers["Content-Type"] = content_type
+        if if_match is not None:
+            headers["If-Match"] = if_match
         waiting, token, renewed = Waiting(self._patience), self._tokens.get_token(), False
         while True:
             bearer = {**headers, "Authorization": f"Bearer {token}"}
@@ -130,9 +142,22 @@ class Api:
 
 def build_http(url: str) -> httpx.Client:
     """Return a client for an origin; it trusts the certificates of this machine and those that are widely trusted."""
+    return httpx.Client(base_url=url, timeout=_TIMEOUT, headers={"Accept": "application/json"}, **_choose_way(url))
+
+
+def build_storage_http(url: str) -> httpx.Client:
+    """Return a client for the presigned URLs of an API, which has no token and trusts what that of the API trusts."""
+    return httpx.Client(timeout=_STORAGE_TIMEOUT, **_choose_way(url))
+
+
+def _choose_way(url: str) -> dict[str, Any]:
+    # They log addresses with signatures, and headers with tokens, where a program has logs of this level.
+    for name in ("httpx", "httpcore"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     # Without TLS, the certificates would be read for nothing.
     verify = _build_trust() if url.startswith("https:") else False
-    return httpx.Client(base_url=url, timeout=_TIMEOUT, verify=verify, headers={"Accept": "application/json"})
+    # The proxy of a network must not get what is for this machine.
+    return {"verify": verify, "trust_env": httpx.URL(url).host not in LOCAL_HOSTS}
 
 
 def _build_trust() -> ssl.SSLContext:

@@ -11,6 +11,7 @@ from exhibit_ingest.printable import shorten_printable
 
 # The newest major version of the API that this command was written for; its minor versions only add.
 API_MAJOR = 0
+_NAMES = ("userId", "tenantId", "role", "version")
 
 
 def read_me(api: Api) -> dict[str, Any]:
@@ -27,11 +28,16 @@ def read_me(api: Api) -> dict[str, Any]:
             f"{api.host} has no `GET /me`: it is not the API of a stack, or older than this command. Check the address,"
             " or ask its operator to update the stack."
         ) from exc
+    if not isinstance(me.get("limits"), dict) or not all(me.get(name) for name in _NAMES):
+        raise CommandError(
+            f"{api.host} answers `GET /me` in another form. Check the address, or install the"
+            " command of the stack's version."
+        )
     version = shorten_printable(str(me.get("version", "")), 40)
     major = version.partition(".")[0]
     if major.isdigit() and int(major) > API_MAJOR:
         raise CommandError(
             f"The API of {api.host} has version {version}; this command understands versions up to {API_MAJOR}."
-            " Update the command: pipx upgrade exhibit-ingest"
+            " Request the newer wheel from the operator of the stack, then: pipx install --force FILE.whl"
         )
     return me

@@ -25,7 +25,7 @@ class Patience:
 
 
 class Waiting:
-    """The waits of one request: 1, 2, 4 s and so on, or what the server says, each with a random part."""
+    """The waits of one request: 1, 2, 4 s and so on, or what the server says if it is longer, with a random part."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -36,7 +36,8 @@ class Waiting:
         """Sleep before the next attempt, and return for how long; raise `error` if `limit_s` would be over."""
         now = self._patience.clock()
         self._first = now if self._first is None else self._first
-        delay = min(2.0**self._attempts, _LONGEST_S) if least_s is None else least_s
+        # A server that says 0 again and again must not get a request after the other.
+        delay = max(min(2.0**self._attempts, _LONGEST_S), least_s or 0)
         # Not for secrets: many clients that failed at once must not come again at once.
         delay += random.random() * max(delay, 1) / 2  # noqa: S311
         if now + delay > self._first + limit_s:

@@ -10,19 +10,20 @@ from exhibit_ingest.stacks.choice import add_stack_argument
 SIGN_IN_COMMANDS = ("login", "logout", "whoami", "stacks")
 
 LOGIN = """\
-Signs in to a stack, the API and console of one deployment, and remembers it. URL is the address of the API or of the
-console; its operator has it. The stack says how its users sign in: the browser opens the page of Cognito and comes back
-to this machine, or a code is shown that you enter on any device. For a stack on this machine, URL is the link that
-`serve` prints, in quotes. The sign-in is kept in the keyring of this machine, or in a file that only you can read; it
-has no password."""
+Signs in to a stack, one deployment of the application, and adds it to `stacks`. URL is the address of its console or
+API; its operator has it. The stack says how its users sign in: in the browser, which then comes back to this command,
+or with a code that you enter on any device. For the stack of `serve` on this machine, URL is its address; the command
+then asks for the link that `serve` printed. The sign-in is kept in the keyring of this machine, else in a file that
+only you can read. No password is kept."""
 LOGIN_EPILOG = """\
 examples:
   exhibit-ingest login https://evidence.example.com --name firm
       sign in with the browser; the first stack is the default
   exhibit-ingest login https://evidence.example.com --no-browser
       over SSH: print the address of the page, and read the code that the browser gets
-  exhibit-ingest login "http://127.0.0.1:8700/console/#key=..."
-      sign in to `exhibit-ingest serve` of this machine
+  exhibit-ingest login http://127.0.0.1:8700
+      sign in to `exhibit-ingest serve` of this machine: paste the link that it printed when the command asks for it;
+      the link as URL, in quotes, works too, but stays in the history of the shell
   exhibit-ingest login https://evidence.example.com --token-command "vault read -field=token secret/evidence"
       for scripts: a command that prints a token, which is run when one is needed
 
@@ -65,10 +66,10 @@ def add_sign_in_arguments(add: Callable[[str, str, str, str], argparse.ArgumentP
     """Add the commands with `add`, which takes a name, a summary, a description and an epilog."""
     login = add("login", "sign in to a stack", LOGIN, LOGIN_EPILOG)
     login.add_argument("url", metavar="URL", help="address of the API or of the console, or the link of `serve`")
-    login.add_argument("--name", metavar="NAME", help="name of the stack (default: its host)")
+    login.add_argument("--name", metavar="NAME", help="name of the stack in --stack and `stacks` (default: its host)")
     how = login.add_mutually_exclusive_group()
     how.add_argument("--no-browser", action="store_true", help="print the address of the page, and read the code")
-    how.add_argument("--token-command", metavar="COMMAND", help="command that prints a token, instead of a sign-in")
+    how.add_argument("--token-command", metavar="COMMAND", help="command that prints a token; there is no sign-in then")
     logout = add("logout", "sign out of a stack", LOGOUT, LOGOUT_EPILOG)
     add_stack_argument(logout)
     whoami = add("whoami", "show who you are to a stack", WHOAMI, WHOAMI_EPILOG)

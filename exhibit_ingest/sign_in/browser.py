@@ -82,9 +82,11 @@ def sign_in_by_browser(
     with listen(ports, advice) as listener:
         attempt = Attempt.begin(issuer, listener.port)
         page = attempt.build_url()
+        say(f"Sign in with your browser. If it does not open a page, open this address:\n{page}\n{advice}")
+        # First: a browser in the terminal is waited for.
+        listener.begin(attempt.matches)
         open_page(page)
-        say(f"Sign in with your browser. If it has not opened a page, open this address:\n{page}\n{advice}")
-        answer = listener.wait(attempt.matches, patience_s)
+        answer = listener.wait(patience_s)
     if answer is None:
         raise CommandError(f"No sign-in came back within {patience_s / 60:.0f} minutes. {_AGAIN} {advice}")
     return attempt.finish(answer)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from exhibit_ingest.errors import CommandError, WrongUsageError
 from exhibit_ingest.exit_codes import DONE, FAILED
 from exhibit_ingest.program import format_command
-from exhibit_ingest.sign_in.person import list_person
 from exhibit_ingest.sign_in.surroundings import Surroundings
 from exhibit_ingest.stacks.choice import choose_stack, find_stack
 from exhibit_ingest.stacks.configuration import Stack
@@ -36,8 +35,6 @@ def _run(options: argparse.Namespace, around: Surroundings) -> int:
             return login(options, around)
         case "logout":
             return logout(options, around)
-        case "whoami":
-            return whoami(options, around)
         case _:
             return stacks(options, around)
 
@@ -49,38 +46,19 @@ def logout(options: argparse.Namespace, around: Surroundings) -> int:
         remove = format_command("stacks", "--remove", stack.name)
         raise WrongUsageError(f"Tokens of {stack.name} come from a command. To stop using it: {remove}")
     code = _end_sign_in(stack, around)
-    if stack.name in around.load().stacks:
-        around.save(around.load().add(replace(stack, is_signed_in=False)))
+    around.change(lambda known: known.add(replace(stack, is_signed_in=False)) if stack.name in known.stacks else known)
     print(f"Signed out of {stack.name} ({stack.url}).")
     return code
-
-
-def whoami(options: argparse.Namespace, around: Surroundings) -> int:
-    """Print who the user is to a stack. Raises CommandError."""
-    from exhibit_ingest.client.api import Api
-    from exhibit_ingest.client.versions import read_me
-    from exhibit_ingest.sign_in.providers import open_provider
-
-    stack = choose_stack(around.load(), options.stack, around.environment)
-    with Api(stack.url, open_provider(stack, around.environment, around.store), say=around.say) as api:
-        me = read_me(api)
-    if options.json:
-        _print_json({"stack": stack.name, "url": stack.url, "me": me})
-    else:
-        _print_table([("Stack", f"{stack.name} ({stack.url})"), *list_person(me)])
-    return DONE
 
 
 def stacks(options: argparse.Namespace, around: Surroundings) -> int:
     """List the stacks, after a change of the default or the removal of one. Raises CommandError."""
     configuration, code = around.load(), DONE
     if options.default:
-        configuration = configuration.choose_default(find_stack(configuration, options.default).name)
-        around.save(configuration)
+        configuration = around.change(lambda known: known.choose_default(find_stack(known, options.default).name))
     elif options.remove:
         code = _end_sign_in(find_stack(configuration, options.remove), around)
-        configuration = configuration.remove(options.remove)
-        around.save(configuration)
+        configuration = around.change(lambda known: known.remove(options.remove))
     listed = sorted(configuration.stacks.values(), key=lambda stack: stack.name)
     if options.json:
         _print_json({"default": configuration.default, "stacks": [_describe(stack) for stack in listed]})
@@ -96,8 +74,9 @@ def _end_sign_in(stack: Stack, around: Surroundings) -> int:
     """Delete the refresh token here, and end it at its issuer; say so and return FAILED if that is not confirmed."""
     if not stack.is_signed_in:
         return DONE
-    secret = around.store.load(stack.secret_name)
-    around.store.delete(stack.secret_name)
+    with around.store.hold():
+        secret = around.store.load(stack.secret_name)
+        around.store.delete(stack.secret_name)
     if secret is None or stack.sign_in["kind"] == "local":
         return DONE
     from exhibit_ingest.sign_in.issuers import restore_issuer

@@ -14,7 +14,7 @@ from exhibit_ingest.stacks.addresses import check_safe
 
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 # Section 3.5: five seconds between two questions, and five more each time the issuer says that this is too fast.
-_INTERVAL_S = 5.0
+_INTERVAL_S, _LEAST_S = 5.0, 1.0
 _ENDED = "The code has expired. Run the command again."
 _DENIED = "The sign-in was refused on the other device."
 
@@ -28,9 +28,10 @@ def sign_in_by_device(issuer: Issuer, say: Callable[[str], None], clock: Clock) 
     try:
         code, page = str(begun["device_code"]), check_safe(str(begun["verification_uri"]))
         user_code, lifetime_s = str(begun["user_code"]), float(begun["expires_in"])
-        interval_s = float(begun.get("interval", _INTERVAL_S))
-    except (KeyError, ValueError) as exc:
-        raise CommandError(f"The issuer's answer lacks {exc} (RFC 8628). Ask the operator of the stack.") from exc
+        interval_s = max(float(begun.get("interval", _INTERVAL_S)), _LEAST_S)
+    except (KeyError, ValueError, TypeError) as exc:
+        text = "The issuer's answer lacks a code, its lifetime or its page (RFC 8628). Ask the operator of the stack."
+        raise CommandError(text) from exc
     say(f"Open {shorten_printable(page, 300)} on any device, and enter the code {shorten_printable(user_code, 60)}")
     ends = clock.now() + lifetime_s
     while clock.now() + interval_s < ends:

@@ -44,19 +44,24 @@ def restore_issuer(described: Mapping[str, Any]) -> Issuer:
 def read_sign_in(url: str) -> dict[str, Any]:
     """Return what the stack says of its sign-in: its `kind`, `cognito`, `issuer`, `local` or `none`, and the client.
 
+    The kind is that of the console's sign-in; the command may have one where that is `none`.
+
     Raises CommandError if the address has no such stack.
     """
     document = get_object(f"{url}{_CONFIG}")
     sign_in = document.get("signIn")
     if not isinstance(sign_in, dict):
-        raise CommandError(f"{url}{_CONFIG} names no sign-in: this is not the address of a stack of exhibit-ingest.")
+        raise CommandError(
+            f"{url}{_CONFIG} names no sign-in: this is not the address of a stack of exhibit-ingest. Ask its operator."
+        )
     return sign_in
 
 
 def find_issuer(sign_in: Mapping[str, Any], url: str) -> Issuer:
     """Return the issuer of a stack; raise CommandError if the stack names none, or one that cannot be used."""
     match sign_in:
-        case {"kind": "cognito", "domain": str(domain), "clientId": str(client)}:
+        # With `none`, the user pool does not know the address of the console; it does know the ports of the command.
+        case {"kind": "cognito" | "none", "domain": str(domain), "clientId": str(client)}:
             check_safe(domain)
             return Issuer(
                 client, f"{domain}/oauth2/token", f"{domain}/oauth2/authorize", revoke=f"{domain}/oauth2/revoke"
@@ -82,6 +87,8 @@ def _discover(issuer: str, client: str) -> Issuer:
         raise CommandError(f"The metadata of {issuer} names another issuer. Ask the operator of the stack.")
     names = ("token_endpoint", "device_authorization_endpoint", "revocation_endpoint")
     token, device, revoke = (str(metadata.get(name) or "") for name in names)
+    if not token:
+        raise CommandError(f"The metadata of {issuer} names no token endpoint. Ask the operator of the stack.")
     for each in filter(None, (token, device, revoke)):
         check_safe(each)
     supported = metadata.get("scopes_supported")

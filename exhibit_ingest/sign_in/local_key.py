@@ -10,9 +10,10 @@ import getpass
 from http import HTTPStatus
 
 from exhibit_ingest.client.open_requests import post
+from exhibit_ingest.client.tokens import check_token
 from exhibit_ingest.errors import CommandError
 from exhibit_ingest.program import format_command
-from exhibit_ingest.sign_in.token_requests import Tokens
+from exhibit_ingest.sign_in.token_requests import Tokens, read_lifetime
 
 _PATH = "/console/token"
 _TENANT, _ROLE = "local", "admin"
@@ -25,8 +26,12 @@ def exchange_key(url: str, key: str) -> Tokens:
         raise CommandError(f"The key of {url} has changed or is missing. {advise_link()}")
     if not response.is_success:
         raise CommandError(f"{url} refused the sign-in ({response.status_code}). {advise_link()}")
-    body = response.json()
-    return Tokens(body["idToken"], key, float(body["expiresIn"]))
+    try:
+        body = response.json()
+        token, lifetime_s = check_token(body["idToken"], f"The answer of {url}"), read_lifetime(body["expiresIn"])
+    except (ValueError, KeyError, TypeError) as exc:
+        raise CommandError(f"{url} is not the stack that printed the link. {advise_link()}") from exc
+    return Tokens(token, key, lifetime_s)
 
 
 def advise_link() -> str:

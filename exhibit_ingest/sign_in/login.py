@@ -25,32 +25,46 @@ from exhibit_ingest.sign_in.surroundings import Surroundings
 from exhibit_ingest.sign_in.token_requests import Tokens
 from exhibit_ingest.stacks.addresses import read_address
 from exhibit_ingest.stacks.choice import check_stack_name, name_of
-from exhibit_ingest.stacks.configuration import Stack
+from exhibit_ingest.stacks.configuration import Configuration, Stack
 
 
 def login(options: argparse.Namespace, around: Surroundings) -> int:
     """Sign in, keep the stack and print who the user is. Raises CommandError, and then keeps nothing."""
     url, key = read_address(options.url)
     name = check_stack_name(options.name or name_of(url))
-    _check_free(around, name, url)
+    _check_free(around.load(), name, url)
     stack = Stack(name, url, token_command=options.token_command or "")
     stack, tokens = _sign_in(stack, key, around, no_browser=options.no_browser)
     # The variable is left out: it would answer for the new sign-in.
     with Api(url, open_provider(stack, {}, around.store, tokens), say=around.say) as api:
         me = read_me(api)
-    place = around.store.save(stack.secret_name, tokens.refresh_token) if tokens.refresh_token else None
-    _keep(replace(stack, is_signed_in=place is not None), place, me, around)
+    _keep(replace(stack, is_signed_in=tokens.refresh_token is not None), tokens.refresh_token, me, around)
     return DONE
 
 
-def _check_free(around: Surroundings, name: str, url: str) -> None:
+def _check_free(configuration: Configuration, name: str, url: str) -> None:
     """Raise WrongUsageError if the name is another stack's: evidence would go to the wrong one."""
-    known = around.load().stacks.get(name)
+    known = configuration.stacks.get(name)
     if known and known.url != url:
         raise WrongUsageError(
             f"The stack {name} has the address {known.url}. Give this one another --name, or first run"
             f" {format_command('stacks', '--remove', name)}"
         )
+
+
+def _check_own_issuer(configuration: Configuration, stack: Stack, issuer: Issuer) -> None:
+    """Raise WrongUsageError if the issuer is that of a known stack with another address.
+
+    Any server can name the sign-in page of a firm, which users trust, and would get their token for the firm's API.
+    """
+    for known in configuration.stacks.values():
+        is_same = (known.sign_in.get("token"), known.sign_in.get("client_id")) == (issuer.token, issuer.client_id)
+        if is_same and known.url != stack.url:
+            remove = format_command("stacks", "--remove", known.name)
+            raise WrongUsageError(
+                f"{stack.url} names the sign-in of the stack {known.name} ({known.url}), and would get your token for"
+                f" that one. Ask its operator. If both are addresses of one stack, first run {remove}"
+            )
 
 
 def _sign_in(stack: Stack, key: str | None, around: Surroundings, *, no_browser: bool) -> tuple[Stack, Tokens]:
@@ -59,12 +73,22 @@ def _sign_in(stack: Stack, key: str | None, around: Surroundings, *, no_browser:
         return replace(stack, sign_in={"kind": "token-command"}), run_token_command(stack.token_command)
     sign_in = read_sign_in(stack.url)
     if sign_in.get("kind") == "local":
-        if not key:
-            raise WrongUsageError(f"The address has no key. {advise_link()}")
+        key = key or _read_key(stack.url, around)
         return replace(stack, sign_in={"kind": "local"}), exchange_key(stack.url, key)
     issuer = find_issuer(sign_in, stack.url)
-    kept = replace(stack, sign_in=issuer.describe(sign_in["kind"]))
+    _check_own_issuer(around.load(), stack, issuer)
+    kept = replace(stack, sign_in=issuer.describe("issuer" if sign_in["kind"] == "issuer" else "cognito"))
     return kept, _sign_in_people(issuer, stack, around, no_browser=no_browser)
+
+
+def _read_key(url: str, around: Surroundings) -> str:
+    """Return the key in the link that the user pastes: as an argument, other users of the machine could see it."""
+    around.say("Paste the link that `serve` printed:")
+    text = around.read().strip()
+    pasted, key = read_address(text) if text else (url, None)
+    if not key or pasted != url:
+        raise WrongUsageError(f"The address has no key. {advise_link()}")
+    return key
 
 
 def _sign_in_people(issuer: Issuer, stack: Stack, around: Surroundings, *, no_browser: bool) -> Tokens:
@@ -77,9 +101,19 @@ def _sign_in_people(issuer: Issuer, stack: Stack, around: Surroundings, *, no_br
     return sign_in_by_browser(issuer, stack.url, around.say, open_page=around.open_page, ports=around.ports)
 
 
-def _keep(stack: Stack, place: str | None, me: Mapping[str, Any], around: Surroundings) -> None:
-    configuration = around.load().add(stack)
-    around.save(configuration)
+def _keep(stack: Stack, secret: str | None, me: Mapping[str, Any], around: Surroundings) -> None:
+    place = None
+
+    def add(known: Configuration) -> Configuration:
+        nonlocal place
+        # While other commands wait, and before the stack is written: a stack whose token was not kept is not kept.
+        _check_free(known, stack.name, stack.url)
+        if secret:
+            with around.store.hold():
+                place = around.store.save(stack.secret_name, secret)
+        return known.add(stack)
+
+    configuration = around.change(add)
     print(f"Signed in to {stack.name} ({stack.url}) as {describe_person(me)}.")
     if place:
         around.say(f"The sign-in is kept {place}.")

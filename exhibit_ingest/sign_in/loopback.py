@@ -1,58 +1,64 @@
 """The server on this machine that the browser comes back to.
 
-Guaranteed: it listens on 127.0.0.1 alone, and on a port that the client of the issuer knows. It accepts one answer;
-what does not match gets an error page and ends nothing.
+Guaranteed: it listens on the addresses of `localhost` alone, 127.0.0.1 and ::1, so that no other program gets what
+comes back, and on a port that the client of the issuer knows. It accepts one answer; what does not match, or is for
+another host, gets an error page and ends nothing.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from urllib.parse import parse_qs, urlsplit
 
 from exhibit_ingest.errors import CommandError
 
 _TICK_S = 0.2
+_TAKEN = (errno.EADDRINUSE, errno.EACCES)
 _DONE = "The browser's part is done. Close this window and go back to the terminal."
 _REFUSED = "The sign-in was refused. Close this window and go back to the terminal, which shows the reason."
 _UNKNOWN = "This address is not part of the sign-in that the terminal waits for."
 Query = dict[str, str]
 
 
-class Listener(ThreadingHTTPServer):
-    """Waits for one answer. Threads, because a browser may open a connection that it does not use."""
-
-    daemon_threads = True
-    # On Windows, the option would let another program listen on the same port.
-    allow_reuse_address = os.name == "posix"
+class Listener:
+    """Waits for one answer to `localhost`, whichever of its addresses the browser chooses."""
 
     def __init__(self, port: int) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
         self._arrived = threading.Event()
         self._lock = threading.Lock()
         self._matches: Callable[[Query], bool] = lambda _: False
         self._answer: Query | None = None
-
-    @property
-    def port(self) -> int:
-        """The port that it listens on."""
-        return self.server_port
-
-    def wait(self, matches: Callable[[Query], bool], patience_s: float) -> Query | None:
-        """Return the first query that matches; None if there is none within `patience_s`."""
-        self._matches = matches
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": _TICK_S}, daemon=True).start()
+        self._servers = [_Server(self, socket.AF_INET, "127.0.0.1", port)]
+        self.port = self._servers[0].server_port
+        self.hosts = (f"localhost:{self.port}", f"127.0.0.1:{self.port}")
         try:
-            # In short waits: Windows does not interrupt a long one by Ctrl-C.
-            for _ in range(max(1, round(patience_s / _TICK_S))):
-                if self._arrived.wait(_TICK_S):
-                    break
-        finally:
-            self.shutdown()
+            self._servers.append(_Server(self, socket.AF_INET6, "::1", self.port))
+        except OSError as exc:
+            # A machine can be without IPv6; but a browser would go to another program that is there.
+            if exc.errno in _TAKEN:
+                self.close()
+                raise
+
+    def begin(self, matches: Callable[[Query], bool]) -> None:
+        """Answer requests from now on."""
+        self._matches = matches
+        for server in self._servers:
+            threading.Thread(target=server.serve_forever, kwargs={"poll_interval": _TICK_S}, daemon=True).start()
+
+    def wait(self, patience_s: float) -> Query | None:
+        """Return the first query that matches; None if there is none within `patience_s`."""
+        # In short waits: Windows does not interrupt a long one by Ctrl-C.
+        for _ in range(max(1, round(patience_s / _TICK_S))):
+            if self._arrived.wait(_TICK_S):
+                break
         return self._answer
 
     def accept(self, query: Query) -> bool:
@@ -67,20 +73,58 @@ class Listener(ThreadingHTTPServer):
         """End the wait, once the browser has its page."""
         self._arrived.set()
 
+    def close(self) -> None:
+        """Listen no longer."""
+        for server in self._servers:
+            server.stop()
+
+
+class _Server(ThreadingHTTPServer):
+    """Threads, because a browser may open a connection that it does not use."""
+
+    daemon_threads = True
+    # On Windows, the option would let another program listen on the same port.
+    allow_reuse_address = os.name == "posix"
+
+    def __init__(self, listener: Listener, family: socket.AddressFamily, address: str, port: int) -> None:
+        self.listener, self.address_family, self._is_serving = listener, family, False
+        super().__init__((address, port), _Handler)
+
+    def server_bind(self) -> None:
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
+            # Of Windows, where another program could otherwise take over the port.
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        # That of HTTPServer looks up the name of the address, which takes seconds on some machines.
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
+
+    def serve_forever(self, poll_interval: float = _TICK_S) -> None:
+        self._is_serving = True
+        super().serve_forever(poll_interval)
+
+    def stop(self) -> None:
+        if self._is_serving:
+            self.shutdown()
+        self.server_close()
+
+    def handle_error(self, *_: object) -> None:
+        """Print nothing: a browser that breaks off is not an error, and the address has the code."""
+
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Listener
+    server: _Server
     timeout = 10
 
     def do_GET(self) -> None:
-        parts = urlsplit(self.path)
+        listener, parts = self.server.listener, urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-        if parts.path != "/" or not self.server.accept(query):
+        is_here = self.headers.get("Host", "").lower() in listener.hosts and parts.path == "/"
+        if not is_here or not listener.accept(query):
             return self._respond(HTTPStatus.NOT_FOUND, _UNKNOWN)
         try:
             self._respond(HTTPStatus.OK, _DONE if "code" in query else _REFUSED)
         finally:
-            self.server.announce()
+            listener.announce()
         return None
 
     def _respond(self, status: HTTPStatus, text: str) -> None:
@@ -108,7 +152,9 @@ def listen(ports: tuple[int, ...], advice: str) -> Iterator[Listener]:
             listener = Listener(port)
         except OSError:
             continue
-        with listener:
+        try:
             yield listener
+        finally:
+            listener.close()
         return
     raise CommandError(f"The ports {ports[0]} to {ports[-1]} are in use on this machine. {advice}")

@@ -20,7 +20,7 @@ def list_person(me: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "User", _name(me)
     yield "Tenant", _show(me["tenantId"])
     yield "Role", _show(me["role"])
-    cases = me["cases"]
+    cases = me.get("cases")
     yield "Cases", "all" if cases is None else "; ".join(map(_show, cases)) or "none"
     yield "Token ends", _show(me.get("tokenExpiresAt") or "not known")
     yield "API version", _show(me["version"])

@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from exhibit_ingest.client.tokens import TokenProvider
+from exhibit_ingest.client.tokens import TokenProvider, check_token
 from exhibit_ingest.errors import CommandError
+from exhibit_ingest.printable import shorten_printable
 from exhibit_ingest.program import format_command
 from exhibit_ingest.sign_in.issuers import restore_issuer
 from exhibit_ingest.sign_in.local_key import exchange_key
@@ -25,6 +26,7 @@ from exhibit_ingest.stacks.configuration import Stack
 TOKEN_VARIABLE = "EXHIBIT_INGEST_TOKEN"  # noqa: S105
 _EARLY_S, _EARLY_PART = 300, 0.1
 _COMMAND_S = 120
+_CHECK = "Run it in a shell to see why; `login --token-command` names another one."
 
 
 class FixedToken:
@@ -79,7 +81,7 @@ def open_provider(
     The variable of the environment counts before what is stored. Raises CommandError if there is no sign-in.
     """
     if token := environment.get(TOKEN_VARIABLE, "").strip():
-        return FixedToken(token)
+        return FixedToken(check_token(token, f"The variable {TOKEN_VARIABLE}"))
     if stack.token_command:
         return RenewedToken(lambda: run_token_command(stack.token_command), first)
     if not stack.is_signed_in and not first:
@@ -97,23 +99,31 @@ def advise_login(stack: Stack) -> str:
 def run_token_command(command: str) -> Tokens:
     """Return the token that a command prints; it is run again when the API refuses the token.
 
-    Raises CommandError if it cannot be run, fails or prints nothing. What it prints is in no message.
+    Raises CommandError if it cannot be run, fails or prints nothing. What it prints is in no message, and of the
+    command only the first word: others can be passwords.
     """
+    named = shorten_printable(next(iter(command.split()), ""), 100)
     try:
         # Windows splits the text itself.
         arguments = command if os.name == "nt" else shlex.split(command)
         done = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, timeout=_COMMAND_S, check=False)
     except (OSError, ValueError) as exc:
-        raise CommandError(f"The token command cannot be run ({exc}): {command}") from exc
+        reason = exc.strerror if isinstance(exc, OSError) else "its quotes or its output cannot be read"
+        raise CommandError(f"The token command {named} cannot be run: {reason}. {_CHECK}") from exc
     except subprocess.TimeoutExpired as exc:
-        raise CommandError(f"The token command did not end within {_COMMAND_S} s: {command}") from exc
-    token = done.stdout.strip()
-    if done.returncode or not token.isascii() or not token.isprintable() or not token:
-        raise CommandError(f"The token command ended with {done.returncode} and printed no token: {command}")
-    return Tokens(token, None, float("inf"))
+        raise CommandError(f"The token command {named} did not end within {_COMMAND_S} s. {_CHECK}") from exc
+    if done.returncode:
+        raise CommandError(f"The token command {named} failed with exit code {done.returncode}. {_CHECK}")
+    return Tokens(check_token(done.stdout.strip(), f"What the token command {named} printed"), None, float("inf"))
 
 
 def _renew(stack: Stack, store: SecretStore) -> Tokens:
+    # Some issuers end a sign-in whose refresh token is used twice: two commands at once must not have the same one.
+    with store.hold():
+        return _renew_alone(stack, store)
+
+
+def _renew_alone(stack: Stack, store: SecretStore) -> Tokens:
     secret = store.load(stack.secret_name)
     if secret is None:
         raise CommandError(f"You are not signed in to {stack.name} any more. {advise_login(stack)}")

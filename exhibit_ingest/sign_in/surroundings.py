@@ -10,7 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from exhibit_ingest.sign_in.secret_store import SecretStore
-from exhibit_ingest.stacks.configuration import Configuration, find_folder, load_configuration, save_configuration
+from exhibit_ingest.stacks.configuration import (
+    Configuration,
+    change_configuration,
+    find_folder,
+    load_configuration,
+    save_configuration,
+)
 
 # Of this machine, where the browser comes back to: `CallbackURLs` in template.yaml has them.
 PORTS = (8976, 8977, 8978)
@@ -60,6 +66,10 @@ class Surroundings:
     def load(self) -> Configuration:
         """Return the configuration. Raises WrongUsageError."""
         return load_configuration(self.folder)
+
+    def change(self, change: Callable[[Configuration], Configuration]) -> Configuration:
+        """Write what `change` makes of the configuration, and return it. Raises WrongUsageError, LockTakenError."""
+        return change_configuration(self.folder, change)
 
     def save(self, configuration: Configuration) -> None:
         """Write the configuration. Raises WrongUsageError."""

@@ -15,16 +15,24 @@ from exhibit_ingest.stacks.addresses import read_address
 from exhibit_ingest.stacks.configuration import Configuration, Stack
 
 STACK_VARIABLE = "EXHIBIT_INGEST_STACK"
+# The name of the stack of this machine, which no other stack has.
+OWN_STACK = "here"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 
-def add_stack_argument(parser: argparse.ArgumentParser) -> None:
+def add_stack_argument(parser: argparse._ActionsContainer) -> None:
     """Add the option with which every command chooses its stack."""
     parser.add_argument(
         "--stack",
         metavar="NAME",
-        help=f"stack to use, by its name or URL (default: {STACK_VARIABLE}, or else the default of `stacks`)",
+        help=f"stack to use, by its name or URL; `{OWN_STACK}` is that of this machine (default: {STACK_VARIABLE},"
+        f" or the default of `stacks`, or `{OWN_STACK}`)",
     )
+
+
+def is_stack_chosen(configuration: Configuration, option: str | None, environment: Mapping[str, str]) -> bool:
+    """Return whether the option, the environment or the configuration names a stack other than that of this machine."""
+    return (option or environment.get(STACK_VARIABLE) or configuration.default or OWN_STACK) != OWN_STACK
 
 
 def choose_stack(configuration: Configuration, option: str | None, environment: Mapping[str, str]) -> Stack:
@@ -53,9 +61,11 @@ def find_stack(configuration: Configuration, name: str) -> Stack:
 
 def check_stack_name(name: str) -> str:
     """Return the name; raise WrongUsageError if it could not be typed everywhere."""
+    if name == OWN_STACK:
+        raise WrongUsageError(f"{name!r} is the name of the stack of this machine. Choose another --name.")
     if not _NAME.fullmatch(name):
         raise WrongUsageError(
-            f"{shorten_printable(name, 80)!r} cannot be the name of a stack: up to 64 letters, digits, '.', '_' and"
+            f"{shorten_printable(name, 80)!r} cannot be the name of a stack. Use up to 64 letters, digits, '.', '_' and"
             " '-', the first a letter or digit."
         )
     return name

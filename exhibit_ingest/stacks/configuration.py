@@ -1,22 +1,24 @@
 """The file of the stacks: `stacks.json` in the folder of the user's configuration. It has no token.
 
-Guaranteed: the file is replaced as a whole. Not guaranteed: of two commands that change it at the same time, one may
-overwrite the stack that the other added.
+Guaranteed: the file is replaced as a whole, and of two commands that change it at the same time by
+`change_configuration`, neither overwrites what the other changed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from exhibit_ingest.errors import WrongUsageError
+from exhibit_ingest.file_lock import hold_lock
 from exhibit_ingest.private_file import write_private_file
 from exhibit_ingest.program import PROGRAM
 
-_FILE = "stacks.json"
+_FILE, _LOCK, _PATIENCE_S = "stacks.json", "stacks.lock", 10.0
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,20 @@ def load_configuration(folder: Path) -> Configuration:
         return Configuration({})
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as exc:
         raise WrongUsageError(f"{path} cannot be read ({exc}). Delete it, then sign in again.") from exc
+
+
+def change_configuration(folder: Path, change: Callable[[Configuration], Configuration]) -> Configuration:
+    """Read the configuration, write what `change` makes of it, and return that; other commands wait meanwhile.
+
+    Raises WrongUsageError for a file that cannot be read or written, LockTakenError, and what `change` raises.
+    """
+    with ExitStack() as held:
+        # Where no file can be written, saving says so.
+        with suppress(OSError):
+            held.enter_context(hold_lock(folder / _LOCK, _PATIENCE_S))
+        configuration = change(load_configuration(folder))
+        save_configuration(folder, configuration)
+    return configuration
 
 
 def save_configuration(folder: Path, configuration: Configuration) -> None:

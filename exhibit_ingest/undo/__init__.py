@@ -1,1 +1,1 @@
-"""`exhibit-ingest undo`: undo an import through the API of a stack on this machine."""
+"""`exhibit-ingest undo`: undo an import of a stack, wait until it has ended, and say what was kept."""

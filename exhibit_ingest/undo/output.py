@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from exhibit_ingest.undo.resuming import build_undo_command
+from exhibit_ingest.program import format_command
 from exhibit_ingest.undo.undo_session import Undo, UndoOutcome
 
 # What the code means, and what to do about it; docs/correcting-a-load.md has more.
@@ -25,13 +24,13 @@ _ENDED_EARLY = {
 }
 
 
-def format_json(import_id: int, outcome: UndoOutcome | None, error: str | None, *, dry_run: bool) -> str:
-    """Return the JSON object that --json prints; `outcome` is None after an error.
+def build_document(import_id: int, outcome: UndoOutcome | None, error: str | None, *, dry_run: bool) -> dict[str, Any]:
+    """Return the object that --json prints; `outcome` is None after an error.
 
     `dry_run` says whether the command had --dry-run.
     """
     undo = outcome.undo if outcome else {}
-    document = {
+    return {
         "import": import_id,
         "status": undo.get("status", "undo_failed"),
         "dry_run": dry_run and not (outcome and outcome.is_undo_itself),
@@ -44,7 +43,6 @@ def format_json(import_id: int, outcome: UndoOutcome | None, error: str | None, 
         "error": error,
         "seconds": round(outcome.seconds, 3) if outcome else 0.0,
     }
-    return json.dumps(document, ensure_ascii=False, indent=2)
 
 
 def _name_others(others: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -55,11 +53,11 @@ def _name_others(others: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]:
-    """Yield the lines that the command prints."""
+def describe(import_id: int, outcome: UndoOutcome, names: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that the command prints; `names` are the options that name its stack, for the next command."""
     undo = outcome.undo
     is_dry = undo["dryRun"]
-    command = build_undo_command(import_id, tenant)
+    command = format_command("undo", str(import_id), *names)
     name = f"Import {import_id} ({outcome.file_name}, case {outcome.case!r})"
     if undo["status"] == "nothing_to_undo":
         yield f"{name} imported nothing; there is nothing to undo."
@@ -76,14 +74,22 @@ def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]
     if is_dry and undo["status"] == "undo_failed":
         yield "Some parts of the dry run failed in every attempt: the counts are too low. Run it again."
     yield f"{name} {'would be' if is_dry else 'is'} {_describe_status(undo)}: {_describe_counts(undo)}"
-    yield from (f"  {each['code']}, {_count(each['documents'])}: {_REASONS[each['code']]}." for each in undo["reasons"])
+    yield from map(_describe_reason, undo["reasons"])
     if outcome.kept:
         yield f"What {'would be' if is_dry else 'was'} kept, and why: {outcome.kept}"
+    elif undo["kept"]:
+        yield f"The list of what {'would be' if is_dry else 'was'} kept is not written yet. To download it: {command}"
     yield from _describe_others(undo)
     if is_dry:
         yield f"Nothing was changed. To undo it: {command}"
     elif undo["status"] != "undone":
         yield f"To undo the rest{' when nothing keeps it any more' if undo['reasons'] else ''}: {command}"
+
+
+def _describe_reason(reason: Mapping[str, Any]) -> str:
+    """Return a line for a reason; that of a newer version of the stack has its code alone."""
+    text = _REASONS.get(reason["code"])
+    return f"  {reason['code']}, {_count(reason['documents'])}{f': {text}' if text else ''}."
 
 
 def _describe_others(undo: Undo) -> Iterator[str]:
@@ -120,6 +126,20 @@ def describe_import(import_record: Mapping[str, Any]) -> str:
     return f"{name}, of {import_record['startedAt'][:16].replace('T', ' ')} UTC by {import_record['userId']}: {counts}."
 
 
+def describe_stopped(import_id: int, names: Sequence[str]) -> str:
+    """Return what to do after the stack of an undo ended; importing the file again would bring its rows back."""
+    return (
+        "What was undone stays undone. Do not import the file again; the next command on this machine continues the "
+        f"undo, or run it again: {format_command('undo', str(import_id), *names)}"
+    )
+
+
+def describe_going_on(import_id: int, names: Sequence[str]) -> str:
+    """Return what to do after the command of an undo ended that goes on in its stack."""
+    command = format_command("undo", str(import_id), *names)
+    return f"the undo of import {import_id} goes on in the stack. To see its result: {command}"
+
+
 def _describe_status(undo: Undo) -> str:
     if undo["status"] == "undo_failed" and not undo["dryRun"]:
         return "undone in part, because some parts failed in every attempt"
@@ -130,12 +150,6 @@ def _describe_counts(undo: Undo) -> str:
     links = undo["linksRestored"]
     counts = f"{_count(undo['removed'])} removed, {undo['restored']:,} restored, {undo['kept']:,} kept"
     return f"{counts}; {links:,} link{'' if links == 1 else 's'} to custodians and tags made again" if links else counts
-
-
-def describe_progress(import_id: int, undo: Undo) -> str:
-    """Return the line that shows how far an undo is."""
-    done = undo["parts"] - undo["partsLeft"]
-    return f"import {import_id}: {done:,}/{undo['parts']:,} parts {'examined' if undo['dryRun'] else 'undone'}"
 
 
 def _count(documents: int) -> str:

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import re
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Protocol
-from urllib.parse import unquote, urlsplit
+from typing import Any
 
+from exhibit_ingest.acts.imports import request_import
+from exhibit_ingest.client.answers import ApiError
+from exhibit_ingest.errors import CommandError
 from exhibit_ingest.program import format_command
-from exhibit_ingest.stack_parts import HasActivity, HasApi, HasBucket, HasLogs, HasStateFolder
-from exhibit_ingest.undo.resuming import OpenUndo, build_undo_command
-from local.errors import LocalError, UsageError
-from local.private_files import make_private_folder
+from exhibit_ingest.session.downloads import download, make_private_folder
+from exhibit_ingest.session.following import Clock, Display, Work, follow, say_once
+from exhibit_ingest.session.pages import iterate
+from exhibit_ingest.session.session import Session
 
-STALLED_SECONDS = 30.0
-_USER = "exhibit-ingest"
-_POLL_SECONDS = 0.1
+# The list of what was kept follows the end of an undo within seconds.
+_REPORT_S = 60.0
 _OPEN = ("requested", "running")
+_WITHOUT_REPORT = ("cancelled", "superseded")
 # The images of documents go before the documents: `shell.imports.undo.commands` refuses another order.
 _OTHER_FIRST = re.compile(r"\bimport (\d+) .*\bundo it first", re.IGNORECASE)
 _NOTHING_TO_CONFIRM = ("undoing", "undone", "checked")
+# In the name of a folder.
+_UNSAFE = re.compile(r"[^\w.-]")
 Undo = dict[str, Any]
-
-
-class UndoStack(HasActivity, HasApi, HasBucket, HasLogs, HasStateFolder, Protocol):
-    """The part of a stack that an undo needs."""
 
 
 @dataclass(frozen=True)
@@ -55,86 +52,90 @@ class UndoOutcome:
 
 
 def undo_import(
-    stack: UndoStack,
-    tenant: str,
+    session: Session,
     import_id: int,
     *,
     dry_run: bool,
     confirm: Callable[[dict[str, Any]], bool],
-    on_state: Callable[[Undo], None],
-    wait_for: Sequence[OpenUndo] = (),
+    display: Display,
+    clock: Clock | None = None,
 ) -> UndoOutcome | None:
-    """Undo the import and return the outcome; `on_state` is called with every state that is read.
+    """Undo the import and return the outcome.
 
-    Those of `wait_for` that are undos of the same case end first: the API would refuse another one meanwhile.
-    `confirm` is called with the import unless it is being undone, is undone or was only checked; None is returned if it
-    says no. Raises UsageError for an unknown import, LocalError if the API refuses the undo, with its reason, or if
-    nothing goes on any more.
+    Undos of the same case that run end first: the API would refuse another one meanwhile. `confirm` is called with the
+    import unless it is being undone, is undone or was only checked; None is returned if it says no. Raises
+    WrongUsageError for an unknown import, and CommandError if the API refuses the undo, with its reason.
     """
-    import_record = _request(stack, tenant, "GET", import_id)
+    clock = clock or Clock()
+    import_record = request_import(session, "GET", import_id)
     if import_record["status"] not in _NOTHING_TO_CONFIRM and not confirm(import_record):
         return None
-    began = time.monotonic()
-    for each in wait_for:
-        if each.case_id == import_record["caseId"] and each.import_id != import_id and not each.dry_run:
-            _wait(stack, tenant, each.import_id, on_state)
-    undo = _request(stack, tenant, "POST", import_id, "/undo", {"dryRun": dry_run})
-    kept, was_undone_before = None, undo["status"] == "undone"
+    began = clock.now()
+    for other in list(iterate(session.api, "/imports", caseId=import_record["caseId"], status="undoing")):
+        if other["id"] != import_id:
+            display.say(f"Import {other['id']} of the same case is being undone; this undo begins when that has ended.")
+            _wait(session, other["id"], display, clock)
+    undo = _request(session, import_id, dry_run=dry_run)
+    was_undone_before = undo["status"] == "undone"
     if undo["status"] in _OPEN:
-        undo = _wait(stack, tenant, import_id, on_state)
-        kept = _download(stack, undo) if undo["report"] and undo["kept"] else None
+        undo = _wait(session, import_id, display, clock)
+    kept = None if was_undone_before else _download(session, import_id, undo)
     names = (import_record["fileName"], import_record["case"])
-    return UndoOutcome(undo, kept, time.monotonic() - began, *names, was_undone_before, dry_run)
+    return UndoOutcome(undo, kept, clock.now() - began, *names, was_undone_before, dry_run)
 
 
-def _wait(stack: UndoStack, tenant: str, import_id: int, on_state: Callable[[Undo], None]) -> Undo:
-    """Return the undo once it has ended and its file is written, or will not be."""
-    last: Undo | None = None
-    changed = time.monotonic()
-    while True:
-        idle = stack.is_idle()
-        undo = _request(stack, tenant, "GET", import_id, "/undo")
-        if undo != last:
-            last, changed = undo, time.monotonic()
-            on_state(undo)
-        has_ended = undo["status"] not in _OPEN
-        if has_ended and (undo["report"] or idle):
-            return undo
-        if idle and time.monotonic() - changed > STALLED_SECONDS:
-            raise LocalError(
-                f"the undo of import {import_id} makes no progress; see the logs in {stack.log_directory}, and run it "
-                f"again: {build_undo_command(import_id, tenant)}"
-            )
-        stack.wait_for_activity(_POLL_SECONDS)
+def describe_progress(undo: Undo) -> str:
+    """Return the line that shows how far an undo is."""
+    done, parts = undo["parts"] - undo["partsLeft"], undo["parts"]
+    return f"import {undo['importId']}: {done:,}/{parts:,} parts {'examined' if undo['dryRun'] else 'undone'}"
 
 
-def _download(stack: UndoStack, undo: Undo) -> Path:
-    # The path of the URL ends with the file's key: /bucket/reports/12/undo-1/1/kept.csv.
-    key = "reports/" + unquote(urlsplit(undo["report"]).path).partition("/reports/")[2]
-    reports = make_private_folder(stack.state_dir / "reports")
-    path = make_private_folder(reports / f"{undo['importId']}-undo-{undo['undoNo']}") / "kept.csv"
-    stack.s3.download_file(stack.bucket, key, str(path))
-    path.chmod(0o600)
+def _wait(session: Session, import_id: int, display: Display, clock: Clock) -> Undo:
+    """Return the undo once it has ended and its file is written, or should be."""
+    ended_at: list[float] = []
+
+    def has_ended(undo: Undo) -> bool:
+        if undo["status"] in _OPEN:
+            return False
+        ended_at.append(clock.now())
+        return bool(undo["report"]) or undo["status"] in _WITHOUT_REPORT or clock.now() - ended_at[0] > _REPORT_S
+
+    def read() -> Undo:
+        # The URL is signed anew for every answer: it would look like progress.
+        undo = request_import(session, "GET", import_id, "/undo")
+        return {**undo, "report": bool(undo["report"])}
+
+    def show(undo: Undo) -> None:
+        display.show(describe_progress(undo))
+
+    work = Work(f"The undo of import {import_id}", read, has_ended, show, fail=say_once(display))
+    return follow(session.machine, work, clock)
+
+
+def _download(session: Session, import_id: int, undo: Undo) -> Path | None:
+    """Return the path of the list of what was kept; None if nothing was, or the list is not written."""
+    if not (undo["kept"] and undo["undoNo"]):
+        return None
+    report = request_import(session, "GET", import_id, "/undo")["report"]
+    if not report:
+        return None
+    folder = make_private_folder(session.folder / "reports")
+    # Two stacks can have imports of one number.
+    place = "" if session.machine else f"{_UNSAFE.sub('_', session.stack)}-"
+    path = make_private_folder(folder / f"{place}{import_id}-undo-{undo['undoNo']}") / "kept.csv"
+    download(session.storage, report, path)
     return path
 
 
-def _request(
-    stack: UndoStack, tenant: str, method: str, import_id: int, path: str = "", body: object = None
-) -> dict[str, Any]:
-    status, raw = stack.request_api(tenant, _USER, method, f"/imports/{import_id}{path}", body)
-    document: dict[str, Any] = json.loads(raw or b"{}")
-    if status == HTTPStatus.NOT_FOUND:
-        raise UsageError(
-            f"the tenant {tenant!r} has no import {import_id}; the imports of a case are listed by: "
-            f"{format_command('imports', '--case', 'NAME')}"
-        )
-    if status >= HTTPStatus.BAD_REQUEST:
-        reason = document.get("detail") or f"the API returned {status}"
-        raise LocalError(f"import {import_id} cannot be undone: {_add_command(reason, tenant)}")
-    return document
-
-
-def _add_command(reason: str, tenant: str) -> str:
-    """Return the reason with the command that undoes the other import which it says to undo first, if it does."""
-    other = _OTHER_FIRST.search(reason)
-    return f"{reason.removesuffix('.')}: {build_undo_command(int(other[1]), tenant)}" if other else reason
+def _request(session: Session, import_id: int, *, dry_run: bool) -> Undo:
+    try:
+        return request_import(session, "POST", import_id, "/undo", {"dryRun": dry_run})
+    except ApiError as exc:
+        if exc.code != "wrong-state":
+            raise
+        reason = str(exc)
+        other = _OTHER_FIRST.search(reason)
+        if other:
+            # The command that undoes the other import, which has to be undone first.
+            reason = f"{reason.removesuffix('.')}: {format_command('undo', other[1], *session.name_options())}"
+        raise CommandError(f"import {import_id} cannot be undone: {reason}") from exc

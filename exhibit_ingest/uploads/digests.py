@@ -1,7 +1,8 @@
 """What the storage states of a part, compared with the bytes of this machine.
 
-S3 states the CRC-64/NVME of every part. The ETag of a part is its MD5 only where the bucket is not encrypted with a key
-of KMS, as on one machine; MD5 takes a fifth of the time, so it is compared first.
+S3 states the CRC-64/NVME of every part, in its answer to the request and in its list of parts. The ETag of a part is
+its MD5 only where the bucket is not encrypted with a key of KMS, as on one machine; MD5 takes a fifth of the time, so
+it is compared first.
 """
 
 from __future__ import annotations
@@ -53,6 +54,24 @@ class PartHash:
         """Return the digest."""
         crc = None if self._crc is None else base64.b64encode(self._crc.digest()).decode()
         return PartDigest(self._md5.hexdigest(), crc)
+
+
+class DeclaredHash:
+    """Compares bytes, while they are read, with the SHA-256 that was declared of them, in Base64; None for none."""
+
+    def __init__(self, declared: str | None) -> None:
+        self._declared, self._digest = declared, hashlib.sha256()
+
+    def watch(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the blocks, and add each."""
+        for block in blocks:
+            if self._declared is not None:
+                self._digest.update(block)
+            yield block
+
+    def is_kept(self) -> bool:
+        """Return whether all bytes together are those that were declared."""
+        return self._declared in (None, base64.b64encode(self._digest.digest()).decode())
 
 
 class Readable(Protocol):

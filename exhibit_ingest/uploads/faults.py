@@ -13,20 +13,25 @@ from typing import Literal, NamedTuple
 
 import httpx
 
+from exhibit_ingest.errors import CommandError
 from exhibit_ingest.uploads.protocols import Refusal, Unreachable
 
 FaultKind = Literal["network", "busy", "expired", "stale", "halt", "final"]
 AGAIN = "Run the command again to send the rest; if it fails again, give the code to your administrator."
+_READ = "Check the path and your permissions, then run the command again."
 _CHOOSE = "Run the command again once the files no longer change; it begins a new upload."
 _EXPIRED = {"AccessDenied", "ExpiredToken", "RequestExpired"}
 _STALE = {"NoSuchUpload", "InvalidPart", "InvalidPartOrder", "PreconditionFailed"}
 _BUSY = {"ConditionalRequestConflict", "RequestTimeout", "SlowDown", "InternalError", "ServiceUnavailable"}
-_CHANGED = {"BadDigest", "XAmzContentChecksumMismatch", "IncompleteBody"}
+ALTERED_CODES = {"BadDigest", "XAmzContentChecksumMismatch", "IncompleteBody"}
+FILE_CHANGED = "FILE_CHANGED"
 _CODE = re.compile(r"<Code>([^<]*)</Code>")
+# How httpx words the answer of a proxy to CONNECT.
+_REFUSED = re.compile(r"4\d\d ")
 _PAGE = re.compile(r"\s*<(!doctype html|html)", re.IGNORECASE)
 
 
-class UploadFault(Exception):
+class UploadFault(CommandError):
     """`code` is that of S3 or of the API, or of this package; the text is what happened, `advice` what to do."""
 
     def __init__(self, kind: FaultKind, code: str, message: str, advice: str = AGAIN) -> None:
@@ -38,18 +43,19 @@ class UploadFault(Exception):
 
 
 class FileChangedFault(UploadFault):
-    """A file is not the one that was listed."""
+    """A file is not the one that was listed, or that was announced to the stack."""
 
     def __init__(self, path: str) -> None:
-        super().__init__("final", "FILE_CHANGED", f"{path} was changed, moved or removed while it was sent.", _CHOOSE)
+        super().__init__("final", FILE_CHANGED, f"{path} was changed, moved or removed while it was sent.", _CHOOSE)
 
 
 class Answer(NamedTuple):
-    """An answer of the storage."""
+    """An answer of the storage; `crc` is the CRC-64/NVME of the bytes that it got, in Base64."""
 
     status: int
     etag: str | None
     text: str
+    crc: str | None = None
 
 
 def find_fault(answer: Answer, path: str) -> UploadFault | None:
@@ -63,13 +69,14 @@ def find_fault(answer: Answer, path: str) -> UploadFault | None:
     said = f"The storage answered {answer.status} {code}".rstrip() + f" for {path or 'the files'}."
     if code in _STALE or answer.status == HTTPStatus.PRECONDITION_FAILED:
         return UploadFault("stale", code or "PreconditionFailed", said)
-    if code in _CHANGED:
-        # The bytes that arrived are not those that were hashed or announced: reading the file again tells which.
+    if code in ALTERED_CODES:
+        # A file that was changed is noticed when it is read; these bytes were altered on the way.
         return UploadFault("busy", code, said, "Something changes the file, or its bytes on the way.")
     if code == "SignatureDoesNotMatch":
         return UploadFault("final", code, f"{said} Something on the way changes the requests.", AGAIN)
     if code in _EXPIRED or (answer.status == HTTPStatus.FORBIDDEN and not code):
-        return UploadFault("expired", code or "AccessDenied", f"{said} The address of the upload was refused.")
+        denied = "The bucket refuses this user, network or address. Ask the operator of the stack."
+        return UploadFault("expired", code or "AccessDenied", said, denied)
     is_busy = code in _BUSY or answer.status < 300 or answer.status == HTTPStatus.TOO_MANY_REQUESTS
     is_busy = is_busy or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
     return UploadFault("busy" if is_busy else "final", code or str(answer.status), said)
@@ -90,23 +97,28 @@ def to_fault(error: BaseException, path: str) -> UploadFault | None:
     """Return what an exception means; None for one that is not of an upload."""
     if isinstance(error, UploadFault):
         return error
-    if isinstance(error, httpx.TransportError | ConnectionError | TimeoutError):
+    if isinstance(error, httpx.RequestError | httpx.InvalidURL | ConnectionError | TimeoutError):
         return _from_transport(error)
     if isinstance(error, Unreachable):
-        return UploadFault("final" if error.is_final else "network", "NETWORK", str(error), "")
+        return UploadFault("halt" if error.is_final else "network", "NETWORK", str(error), "")
     if isinstance(error, Refusal):
         return _from_api(error)
     if isinstance(error, OSError):
-        return UploadFault("final", "UNREADABLE", f"{path} cannot be read: {error.strerror or error}.", _CHOOSE)
+        return UploadFault("final", "UNREADABLE", f"{path} cannot be read: {error.strerror or error}.", _READ)
     return None
 
 
 def _from_transport(error: BaseException) -> UploadFault:
+    if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+        return UploadFault("final", "UNEXPECTED", "The API returned a URL or a header that cannot be used.")
+    if isinstance(error, httpx.ProxyError) and _REFUSED.match(str(error)):
+        advice = "Check HTTPS_PROXY, then run the command again to send the rest."
+        return UploadFault("halt", "PROXY", f"The proxy of this network refused the connection ({error}).", advice)
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return UploadFault(
-                "final",
+                "halt",
                 "TLS_NOT_VERIFIED",
                 f"The certificate of the server was not verified: {cause.verify_message}.",
                 "If your network has a certificate of its own, name its file in SSL_CERT_FILE.",

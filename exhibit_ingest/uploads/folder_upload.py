@@ -44,6 +44,8 @@ class FolderUpload:
             if not declared:
                 declared.extend(_describe(file) for file in files)
             items = self._api.request("POST", f"/volumes/{self._volume_id}/files", declared, key)["items"]
+            if not items:
+                raise UploadFault("final", "UNEXPECTED", "The API declared none of the files that it was sent.")
             tasks = [self._make_file(file, item, context) for file, item in zip(files, items, strict=False)]
             # Long paths: the API has declared fewer.
             following = start + len(items)

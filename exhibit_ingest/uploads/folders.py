@@ -90,19 +90,21 @@ def _walk(root: str, problems: list[str]) -> Iterator[tuple[str, str]]:
         prefix, folder = left.pop()
         try:
             with os.scandir(folder) as entries:
-                listed = [(f"{prefix}{each.name}", each.path, each.is_dir(follow_symlinks=False)) for each in entries]
+                listed = [(f"{prefix}{each.name}", each.path, _is_folder(each)) for each in entries]
         except OSError as exc:
             problems.append(f"{prefix or folder} cannot be listed ({exc.strerror})")
             continue
         for path, place, is_folder in listed:
-            if is_folder and not _is_junction(place):
+            if is_folder:
                 left.append((f"{path}/", place))
             else:
                 yield path, place
 
 
-def _is_junction(place: str) -> bool:
-    return getattr(os.lstat(place), "st_reparse_tag", 0) == _JUNCTION
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Return whether it is a folder itself. Raises OSError, as for one that was just removed."""
+    is_folder = entry.is_dir(follow_symlinks=False)
+    return is_folder and getattr(os.lstat(entry.path), "st_reparse_tag", 0) != _JUNCTION
 
 
 def _add(path: str, place: str, found: _Found) -> None:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-_RATE = re.compile(r"(\d+(?:\.\d+)?)([kmg]?)", re.IGNORECASE)
+_RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?)([kmg]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 # Pieces are so small that each of the requests sends one every second, and no server takes them for stalled.
 _PIECES_PER_SECOND, _LEAST_PIECE = 16, 1_024

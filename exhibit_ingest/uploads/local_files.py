@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import ntpath
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
@@ -39,13 +40,18 @@ def extend_path(path: str, *, is_windows: bool = os.name == "nt") -> str:
 
 
 def find_file(file: str | os.PathLike[str]) -> LocalFile:
-    """Return a single file, through a link if that is what the path names. Raises OSError, and UploadFault for a name
-    that is not UTF-8.
+    """Return a single file, through a link if that is what the path names.
+
+    Raises OSError, and UploadFault for a name that is not UTF-8, and for a pipe or a device: its size is not known, and
+    its bytes cannot be read twice.
     """
     place, name = extend_path(os.fspath(file)), os.path.basename(file)
-    if name.encode(errors="replace").decode() != name:
-        shown = name.encode(errors="backslashreplace").decode()
+    shown = name.encode(errors="backslashreplace").decode()
+    if shown != name:
         raise UploadFault("final", "BAD_NAME", f"The name of {shown} is not valid UTF-8.", "Rename the file.")
+    # Before it is opened: a pipe would wait for a writer.
+    if not stat.S_ISREG(os.stat(place).st_mode):
+        raise UploadFault("final", "NOT_A_FILE", f"{shown} is not a file.", "Write it to a file, then send that.")
     with open(place, "rb") as stream:
         found = os.fstat(stream.fileno())
     return LocalFile(name, place, found.st_size, found.st_mtime_ns)

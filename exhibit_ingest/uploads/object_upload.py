@@ -1,7 +1,8 @@
 """Send one object to its place in the bucket: in one request, or in parts that are then put together.
 
-Guaranteed: the object is put together only from parts of which the storage has stated the checksum of the bytes of this
-machine, and only if no file was changed meanwhile; a part that the storage has is not sent again; URLs are renewed
+Guaranteed: the object is put together only from parts that together have its size, of each of which the storage has
+stated the checksum of the bytes of this machine, and only if no file was changed meanwhile; a file whose bytes are not
+those that were declared is named at once; a part that the storage has is not sent again; URLs are renewed
 before they expire and when they are refused.
 """
 
@@ -11,8 +12,8 @@ import math
 import threading
 from xml.sax.saxutils import escape
 
-from exhibit_ingest.uploads.digests import PartDigest, PartHash, has_bytes
-from exhibit_ingest.uploads.faults import Answer, UploadFault, find_fault
+from exhibit_ingest.uploads.digests import DeclaredHash, PartDigest, PartHash, has_bytes
+from exhibit_ingest.uploads.faults import ALTERED_CODES, Answer, FileChangedFault, UploadFault, find_fault
 from exhibit_ingest.uploads.protocols import Document
 from exhibit_ingest.uploads.targets import Source, Target
 from exhibit_ingest.uploads.tasks import Context, Task, do_nothing
@@ -20,6 +21,7 @@ from exhibit_ingest.uploads.tasks import Context, Task, do_nothing
 # URLs are renewed before their last minute.
 _EARLY_S = 60
 _MAX_ROUNDS = 3
+_SHA256 = "x-amz-checksum-sha256"
 _ALTERED = "The storage has other bytes of {path} than were sent: something on the way alters them."
 
 
@@ -33,7 +35,7 @@ class ObjectUpload:
         self._parts: dict[int, Document] = {}
         self._there: dict[int, Document] = {}
         self._etags: dict[int, str] = {}
-        # The digests of parts whose ETag is not their MD5, which their CRC has to show to be right.
+        # The digests of parts of which neither ETag nor answer shows that they are right: the list of parts has to.
         self._unproved: dict[int, PartDigest] = {}
         self._with_crc = True
         self._urls: Document = {}
@@ -54,20 +56,27 @@ class ObjectUpload:
         elif self._urls["url"]:
             context.add([Task(self._path, self._send_whole, source.files, source.size)])
         else:
+            _require_whole(self._parts, source)
             context.add([self._make_part(number) for number in sorted(self._parts)])
 
     def _send_whole(self, context: Context) -> None:
         self._freshen(context)
         if self._is_stored:
             return context.count_there(self._source.files)
-        size = self._source.size
-        answer = context.put(self._urls["url"], self._source.read(0, size), size, self._urls["headers"])
+        size, headers = self._source.size, self._urls["headers"]
+        declared, computed = DeclaredHash(headers.get(_SHA256)), PartHash(with_crc=True)
+        blocks = declared.watch(computed.watch(self._source.read(0, size)))
+        answer = context.put(self._urls["url"], blocks, size, headers)
         fault = find_fault(answer, self._path)
+        if fault is not None and fault.code in ALTERED_CODES and not declared.is_kept():
+            raise FileChangedFault(self._path)
         if fault is not None and fault.code == "PreconditionFailed":
             # The file is there, from an attempt whose answer was lost.
             return context.count_there(self._source.files)
         self._require(fault)
         _get_etag(answer)
+        if answer.crc not in (None, computed.finish().crc):
+            raise UploadFault("final", "PARTS_DIFFER", _ALTERED.format(path=self._path))
         return None
 
     def _make_part(self, number: int, *, is_counted: bool = True) -> Task:
@@ -98,19 +107,19 @@ class ObjectUpload:
         blocks = computed.watch(self._source.read(start, start + part["size"]))
         answer = context.put(part["url"], blocks, part["size"], {})
         self._require(find_fault(answer, self._path))
-        self._keep(number, _get_etag(answer), computed.finish())
+        self._keep(number, _get_etag(answer), answer.crc, computed.finish())
 
-    def _keep(self, number: int, etag: str, digest: PartDigest) -> None:
+    def _keep(self, number: int, etag: str, crc: str | None, digest: PartDigest) -> None:
         with self._lock:
             if digest.is_etag(etag):
                 self._with_crc = False
-                self._unproved.pop(number, None)
-            elif digest.crc is not None:
-                self._unproved[number] = digest
-            else:
-                # The ETags of this bucket are no longer MD5, or were not here.
+            elif digest.crc is None or crc not in (None, digest.crc):
+                # Other bytes arrived; or the ETags of this bucket are no longer MD5, or were not here.
                 self._with_crc = True
                 raise UploadFault("busy", "ETAG_DIFFERS", _ALTERED.format(path=self._path))
+            self._unproved.pop(number, None)
+            if not digest.is_etag(etag) and crc is None:
+                self._unproved[number] = digest
             self._etags[number] = etag
 
     def _complete(self, context: Context) -> None:
@@ -189,6 +198,18 @@ class ObjectUpload:
         self._expires_at = now + urls.get("expiresInSeconds", math.inf) - _EARLY_S
         with self._lock:
             self._parts |= {part["number"]: part for part in urls.get("parts") or []}
+
+
+def _require_whole(parts: dict[int, Document], source: Source) -> None:
+    """Raise UploadFault unless the parts follow each other from the first byte of the object to its last."""
+    end = 0
+    for number in sorted(parts):
+        if parts[number]["firstByte"] != end:
+            break
+        end += parts[number]["size"]
+    if end != source.size:
+        message = f"The API has divided {source.path} into parts that are not the whole of it."
+        raise UploadFault("final", "UNEXPECTED", message)
 
 
 def _get_etag(answer: Answer) -> str:

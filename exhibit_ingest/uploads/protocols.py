@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 Document = dict[str, Any]
+Status = Literal["moving", "waiting", "offline", "done"]
 
 
 class Api(Protocol):
@@ -46,7 +47,7 @@ class Progress:
     requests that were sent again after a fault, `already_there` the files and parts that the bucket had before.
     """
 
-    status: Literal["moving", "waiting", "offline", "done"]
+    status: Status
     files_done: int
     files: int
     bytes_done: int

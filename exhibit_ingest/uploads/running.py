@@ -34,10 +34,10 @@ class RunningQueue(Protocol):
 
 
 class Run:
-    """A `Context`; `sent` are the bytes that its request has sent."""
+    """A `Context`; `sent` are the bytes that its request to the storage has sent, once it `is_requesting`."""
 
     def __init__(self, queue: RunningQueue, task: Task) -> None:
-        self._queue, self._task, self.sent = queue, task, 0
+        self._queue, self._task, self.sent, self.is_requesting = queue, task, 0, False
 
     def clock(self) -> float:
         """Return seconds that only grow."""
@@ -61,13 +61,16 @@ class Run:
             self._queue.done["there"] += things
 
     def _make_body(self, blocks: Iterable[bytes], size: int) -> Body:
+        with self._queue.changed:
+            self.is_requesting = True
+            self._queue.connection.begin()
         return Body(blocks, size, self._note_sent, self._wait)
 
     def _note_sent(self, sent: int) -> None:
         self._wait(0)
         self.sent = sent
         with self._queue.changed:
-            self._queue.connection.find(self._task)
+            self._queue.connection.move(self._task)
 
     def _wait(self, seconds: float) -> None:
         if self._queue.stopped.wait(seconds):

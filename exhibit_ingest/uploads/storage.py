@@ -15,6 +15,8 @@ from exhibit_ingest.uploads.faults import Answer
 from exhibit_ingest.uploads.limits import RateLimit
 
 _LONGEST_ANSWER = 65_536
+# With each part, S3 returns the checksum that it has computed (Amazon S3 User Guide, "Multipart upload process").
+_CRC = "x-amz-checksum-crc64nvme"
 
 
 @dataclass(frozen=True)
@@ -71,4 +73,5 @@ def _read_answer(response: httpx.Response) -> Answer:
         text += block
         if len(text) > _LONGEST_ANSWER:
             break
-    return Answer(response.status_code, response.headers.get("ETag"), text.decode(errors="replace"))
+    named = response.headers
+    return Answer(response.status_code, named.get("ETag"), text.decode(errors="replace"), named.get(_CRC))

@@ -17,15 +17,17 @@ from itertools import count
 
 from exhibit_ingest.uploads.connection import Connection, Pace
 from exhibit_ingest.uploads.faults import AGAIN, UploadFault, to_fault
-from exhibit_ingest.uploads.meter import Meter, estimate_seconds
-from exhibit_ingest.uploads.protocols import OnProgress, Progress
+from exhibit_ingest.uploads.meter import Meter, estimate_seconds, format_time
+from exhibit_ingest.uploads.protocols import OnProgress, Progress, Status
 from exhibit_ingest.uploads.running import Run, StoppedError
 from exhibit_ingest.uploads.storage import Storage
 from exhibit_ingest.uploads.tasks import Plan, Task, UploadFailedError
 
-AT_ONCE, _SHOW_S, _JOIN_S = 8, 0.2, 2.0
-# A connection that is lost for less is not worth a message.
-_UNNOTICED_S = 3.0
+AT_ONCE, _SHOW_S, _JOIN_S, _SIGNED_AGAIN = 8, 0.2, 2.0, 3
+# A connection that is lost for less is not worth a message, nor an answer that takes less.
+_UNNOTICED_S, _SILENT_S = 3.0, 10.0
+_LOST = "No answer for {time}; the upload goes on when the connection is back. Ctrl-C keeps what was sent."
+_SILENT = "The server has not answered for {time}."
 
 
 class Queue:
@@ -44,7 +46,7 @@ class Queue:
         self.done = Counter[str]()
 
     def run(self, plan: Plan, on_progress: OnProgress) -> None:
-        """Run all tasks; call `on_progress` in this thread, now and then and at the end.
+        """Run all tasks; call `on_progress` in this thread, now and then and at the end, also that of an interruption.
 
         Raises UploadFailedError if something was not sent, and what else a task raises.
         """
@@ -57,11 +59,11 @@ class Queue:
                 on_progress(self._describe(plan))
         finally:
             self._stop(workers)
+            on_progress(self._describe(plan))
         if self._error is not None:
             raise self._error
         if self._failures:
             raise UploadFailedError(self._failures)
-        on_progress(self._describe(plan))
 
     def _wait_for_end(self) -> bool:
         """Wait until the progress is to be shown; return whether something is left to do."""
@@ -137,18 +139,22 @@ class Queue:
                 self.stopped.set()
             elif fault.kind == "network":
                 self._wait_for_network(task, fault)
-            elif fault.kind in ("final", "halt") or attempt >= self._pace.attempts:
+            elif fault.kind in ("final", "halt") or attempt >= self._get_attempts(fault):
                 self.connection.find()
                 self._fail(task, fault)
             else:
                 self.connection.find()
                 self._try_again(task, fault, attempt)
 
+    def _get_attempts(self, fault: UploadFault) -> int:
+        # What new URLs do not cure is a right that is missing: waiting does not help.
+        return min(_SIGNED_AGAIN, self._pace.attempts) if fault.kind == "expired" else self._pace.attempts
+
     def _wait_for_network(self, task: Task, fault: UploadFault) -> None:
         self.connection.lose(task)
         self.done["retries"] += 1
         if self.connection.is_given_up:
-            message = f"There was no connection for {_format_time(self._pace.patience_s)}. {fault.message}"
+            message = f"There was no answer for {format_time(self._pace.patience_s)}. {fault.message}"
             self._fail(task, UploadFault("halt", fault.code, message, AGAIN))
         else:
             self._ready.appendleft(task)
@@ -171,13 +177,13 @@ class Queue:
     def _describe(self, plan: Plan) -> Progress:
         with self.changed:
             sent = sum(min(run.sent, task.bytes) for task, run in self._running.items())
-            done, lost_s, is_over = self.done["bytes"] + sent, self.connection.lost_s, self._is_over()
-            is_lost, is_waiting = lost_s > _UNNOTICED_S, bool(self._waiting) and not self._running
-            if is_lost:
+            done = self.done["bytes"] + sent
+            status, message = self._explain_state()
+            if message:
                 self._meter.restart()
-            rate = None if is_over or is_lost else self._meter.measure(done)
+            rate = None if status == "done" or message else self._meter.measure(done)
             return Progress(
-                status="done" if is_over else "offline" if is_lost else "waiting" if is_waiting else "moving",
+                status=status,
                 files_done=self.done["files"],
                 files=plan.files,
                 bytes_done=done,
@@ -186,14 +192,18 @@ class Queue:
                 seconds_left=estimate_seconds(rate, plan.bytes - done),
                 retries=self.done["retries"],
                 already_there=self.done["there"],
-                message=_explain(lost_s) if is_lost and not is_over else "",
+                message=message,
             )
 
-
-def _explain(lost_s: float) -> str:
-    return f"No connection for {_format_time(lost_s)}; the upload goes on when it is back. Ctrl-C keeps what was sent."
-
-
-def _format_time(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min" if minutes >= 10 else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    def _explain_state(self) -> tuple[Status, str]:
+        """Return the state, and the sentence for what is waited for, empty while bytes move."""
+        if self._is_over():
+            return "done", ""
+        lost_s, still_s = self.connection.lost_s, self.connection.still_s
+        if lost_s > _UNNOTICED_S:
+            return "offline", _LOST.format(time=format_time(lost_s))
+        if self._waiting and not self._running:
+            return "waiting", ""
+        if still_s > _SILENT_S and any(run.is_requesting for run in self._running.values()):
+            return "waiting", _SILENT.format(time=format_time(still_s))
+        return "moving", ""

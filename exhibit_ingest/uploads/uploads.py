@@ -8,8 +8,7 @@ one, so that its bytes are never mixed with older ones. The memory does not grow
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import httpx
 
@@ -27,21 +26,29 @@ from exhibit_ingest.uploads.protocols import Api, Document, OnProgress, show_not
 from exhibit_ingest.uploads.storage import Storage
 from exhibit_ingest.uploads.targets import Source, make_archive_target, make_import_target
 from exhibit_ingest.uploads.task_queue import Queue
-from exhibit_ingest.uploads.tasks import Context, Plan, Task
+from exhibit_ingest.uploads.tasks import Context, Plan, Task, UploadFailedError, do_nothing
 
 # A folder of more files is sent as one zip.
 MOST_FILES = 2_000
+# The problem of the API for a path that was declared with another hash.
+_DECLARED = "already-exists"
 
 
 @dataclass(frozen=True)
 class Sent:
     """The number of the import or volume whose files are in the bucket.
 
-    Call `close` once what follows has been requested: until then, the same command finds this upload again.
+    Call `close` once what follows has been requested: until then, the same command finds this upload again. `record`
+    is its entry in the journal. `is_earlier` says that an earlier command had sent all of it.
     """
 
     number: int
-    close: Callable[[], None]
+    record: Record
+    is_earlier: bool = False
+
+    def close(self) -> None:
+        """Delete the entry."""
+        self.record.remove()
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,8 @@ class Uploads:
     def send_import(self, file: LocalFile, request: Document) -> Sent:
         """Send a load file; `request` are members of POST /imports but for name, size and parts.
 
-        Raises UploadFault for what needs a person, OSError, and what the API raises for a sign-in.
+        Raises UploadFault for what needs a person, such as a file that another command is sending; OSError; and what
+        the API raises for a sign-in.
         """
         body = {**request, "fileName": file.path, "size": file.size, "inParts": True}
         record = self.journal.open(self.stack, "/imports", body, fingerprint_file(file))
@@ -82,10 +90,21 @@ class Uploads:
 
         def begin(context: Context) -> None:
             announced = place.announce(record)
-            if announced.is_taking:
-                context.add([FolderUpload(self.api, folder, announced.number).begin()])
+            sending = FolderUpload(self.api, folder, announced.number).begin() if announced.is_taking else there
+            context.add([sending])
+            is_earlier[0] = not announced.is_taking
 
-        return self._run(Plan(len(folder), folder.size, Task("", begin)), record)
+        plan, is_earlier = Plan(len(folder), folder.size, Task("", begin)), [False]
+        there = Task("", do_nothing, plan.files, plan.bytes)
+        try:
+            sent = self._run(plan, record)
+            return replace(sent, is_earlier=is_earlier[0])
+        except UploadFailedError as failed:
+            if all(fault.code != _DECLARED for fault in failed.failures.values()):
+                raise
+            # A file has the size and the time of the one that was sent, and other bytes, which no object can get.
+            record.renew()
+            return self._run(plan, record)
 
     def _send_archive(self, source: Source, request: Document, fingerprint: str) -> Sent:
         body = {**request, "archive": {"fileName": source.path, "size": source.size, "inParts": True}}
@@ -98,13 +117,19 @@ class Uploads:
         def begin(context: Context) -> None:
             announced = place.announce(record)
             target = make_target(self.api, announced.number, announced.urls)
-            context.add([ObjectUpload(source, target).begin(context.clock())])
+            sending = ObjectUpload(source, target).begin(context.clock()) if announced.is_taking else there
+            context.add([sending])
+            is_earlier[0] = not announced.is_taking
 
-        return self._run(Plan(source.files, source.size, Task(source.path, begin)), record)
+        plan, is_earlier = Plan(source.files, source.size, Task(source.path, begin)), [False]
+        there = Task(source.path, do_nothing, plan.files, plan.bytes)
+        sent = self._run(plan, record)
+        return replace(sent, is_earlier=is_earlier[0])
 
     def _run(self, plan: Plan, record: Record) -> Sent:
         storage = Storage(self.http, RateLimit(self.limit_rate), self.stall_s)
-        Queue(storage, self.pace, time.monotonic).run(plan, self.on_progress)
+        with record.hold():
+            Queue(storage, self.pace, time.monotonic).run(plan, self.on_progress)
         if record.entry.number is None:
             raise UploadFault("final", "UNEXPECTED", "The API returned no number of the upload.")
-        return Sent(record.entry.number, record.remove)
+        return Sent(record.entry.number, record)

@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from local.errors import UsageError
+from exhibit_ingest.errors import WrongUsageError
 
 _MEMBER = re.compile(r"\b(loadFile|imageLoadFile|zipNames|stripPrefix|addPrefix|missingFiles)\b")
 ZIP = ".zip"
@@ -32,15 +32,17 @@ natives, texts and images that these name. It is sent whole, then its load file 
 are missing are warnings of their rows (NATIVE_MISSING, TEXT_MISSING, IMAGE_MISSING). If there are several load files,
 the command lists them, and --load-file chooses; of several OPT files, or LFP files, all are imported in the order of
 their paths, and --image-load-file chooses one. A folder that holds several volumes, each in a
-folder or zip of its own, stands for these: they are imported one after another, in the order of their names. If sending
-a folder was interrupted, run the command again: with a running `serve`, files that were sent are not sent again.
+folder or zip of its own, stands for these: they are imported one after another, in the order of their names. Nothing of
+a folder or zip is sent twice: after an interruption, for the import after a check, or for an import with other options,
+run the command again. Once all of it is sent, a file that was changed is noticed by its size or time.
 docs/volumes.md has the procedure.
 With --json: {"volume": {"id", "name", "files", "bytes", "load_file", "image_load_file", "image_load_files",
   "late_files"}, "imports": [the load file, the image load files], "pages": {"lines_seen", "imported", "rejected",
   "documents", "missing_images"}, "files": {"natives_linked", "natives_missing", "texts_linked", "texts_missing",
   "hash_mismatches", "hashes_not_compared": {column: hashes}, "unreferenced", "of_rejected_rows", "paths": [{"kind",
   "found", "found_by_rule": [{"rule", "files", "line", "path", "file"}], "missing", "elsewhere", "first_missing",
-  "advice": {"strip_prefix", "add_prefix", "files"}}]}, "error"}; a check has "checks" in place of "imports".
+  "advice": {"strip_prefix", "add_prefix", "files"}}]}, "found": {"documents", "pages", "natives", "texts", "bates":
+  {"first", "last"}}, "error"}; a check has "checks" in place of "imports". "found" is what a sender's letter states.
   "hash_mismatches" is null where no hash was compared. docs/load-files.md lists the rules by which the file of a path
   is found. Several volumes: {"volumes": [such an object for each], "not_sent": [paths beside them], "error"}."""
 
@@ -85,11 +87,11 @@ def is_volume(path: Path) -> bool:
 def check_volume_arguments(options: argparse.Namespace) -> bool:
     """Return whether the command is for volumes.
 
-    Raises UsageError for a volume beside other files, and for options of a volume without one.
+    Raises WrongUsageError for a volume beside other files, and for options of a volume without one.
     """
     volumes = [path for path in options.files if is_volume(path)]
     if volumes and len(options.files) > len(volumes):
-        raise UsageError(f"{volumes[0]} is a folder or zip; {options.command} it with a command of its own")
+        raise WrongUsageError(f"{volumes[0]} is a folder or zip; {options.command} it with a command of its own")
     names = [
         *(name for name, _, _ in _OPTIONS.values()),
         "strip_prefix",
@@ -98,7 +100,7 @@ def check_volume_arguments(options: argparse.Namespace) -> bool:
     ]
     given = next((name for name in names if getattr(options, name) is not None), None)
     if given and not volumes:
-        raise UsageError(f"--{given.replace('_', '-')} is only for a folder or zip")
+        raise WrongUsageError(f"--{given.replace('_', '-')} is only for a folder or zip")
     if volumes and options.zip_names and volumes[0].is_dir():
-        raise UsageError(f"--zip-names is for a zip, and {volumes[0]} is a folder")
+        raise WrongUsageError(f"--zip-names is for a zip, and {volumes[0]} is a folder")
     return bool(volumes)

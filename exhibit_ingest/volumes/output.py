@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -12,9 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from exhibit_ingest.program import format_command
-from exhibit_ingest.volumes.path_lines import describe_paths
-from exhibit_ingest.volumes.volume_api import Document
+from exhibit_ingest.session.output import to_snake
+from exhibit_ingest.volumes.path_lines import Document, describe_paths
 
 _PAGES = ("lines_seen", "imported", "rejected", "documents", "missing_images")
 # Each import has these of the whole volume, as of its end.
@@ -22,7 +20,7 @@ _OF_ALL = ("unreferenced", "of_rejected_rows")
 _FILES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", *_OF_ALL)
 
 
-def build_figures(volume: Document | None, imports: Sequence[Document]) -> Document:
+def build_figures(volume: Document | None, imports: Sequence[Mapping[str, Any]]) -> Document:
     """Return the members `volume`, `pages` and `files`; `imports` are those of the volume as the API has them."""
     described = volume and {
         **{name: volume[name] for name in ("id", "name", "files", "bytes")},
@@ -39,7 +37,7 @@ def build_figures(volume: Document | None, imports: Sequence[Document]) -> Docum
     return {"volume": described, "pages": _add(imports, "pages", _PAGES), "files": files}
 
 
-def _add_uncompared(imports: Sequence[Document]) -> dict[str, int]:
+def _add_uncompared(imports: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return by column how many hashes of the load files were not compared."""
     counts: Counter[str] = Counter()
     for each in imports:
@@ -47,7 +45,7 @@ def _add_uncompared(imports: Sequence[Document]) -> dict[str, int]:
     return dict(counts)
 
 
-def _add(imports: Sequence[Document], member: str, names: Sequence[str]) -> Document | None:
+def _add(imports: Sequence[Mapping[str, Any]], member: str, names: Sequence[str]) -> Document | None:
     """Return the sums over the imports; null where no import has the member, or a figure is not known of any."""
     found = [each[member] for each in imports if each.get(member)]
     if not found:
@@ -57,18 +55,10 @@ def _add(imports: Sequence[Document], member: str, names: Sequence[str]) -> Docu
     return figures | {name: known[name][-1] for name in _OF_ALL if known.get(name)}
 
 
-def _list_paths(imports: Sequence[Document]) -> list[Document]:
+def _list_paths(imports: Sequence[Mapping[str, Any]]) -> list[Document]:
     """Return how the paths were found, by kind of file; of an earlier version it is not known."""
     found = [one for each in imports for one in (each.get("files") or {}).get("paths") or []]
-    return [_to_snake(each) for each in found]
-
-
-def _to_snake(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_to_snake(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    return {re.sub("[A-Z]", lambda end: f"_{end[0].lower()}", name): _to_snake(one) for name, one in value.items()}
+    return [to_snake(each) for each in found]
 
 
 def _to_camel(name: str) -> str:
@@ -129,20 +119,8 @@ def _lacks_all(files: Document) -> bool:
     return not found and files["natives_missing"] + files["texts_missing"] > 0
 
 
-def describe_sent(sent: str, *, kept: bool) -> str:
-    """Return what of a folder was sent before an interruption, and how to go on; `kept`: the bucket stays."""
-    if kept:
-        return f"{sent} were sent. Nothing was imported. Run the same command again to send the rest."
-    return (
-        f"{sent} were sent. Nothing was imported. Files are kept only while a stack runs: the next run sends them all"
-        f" again. To continue instead, run `{format_command('serve')}` in another terminal first."
-    )
-
-
-def describe_lost_files(volume: str) -> str:
-    """Return that the files of a volume end with the command, and what to do."""
-    return (
-        f"The files of {volume} are not kept: they were in memory and are gone now that this command has ended. The"
-        " documents and their file names are in the database. To produce these documents, run"
-        f" `{format_command('serve')}` in another terminal, then run this import again with --mode append_overlay."
-    )
+def describe_sent(sent: str | None) -> str:
+    """Return what of a folder or zip was sent before an interruption, and how to go on; None if nothing was."""
+    if sent is None:
+        return "Nothing was sent."
+    return f"{sent} were sent. Nothing was imported. Run the same command again to send the rest."

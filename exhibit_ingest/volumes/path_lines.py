@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from core.volumes.paths import PathRule
 from exhibit_ingest.printable import shorten_printable
-from exhibit_ingest.volumes.volume_api import Document
 
+Document = dict[str, Any]
 _SHOWN = 100
-# These need no explanation: the path is that of the file.
-_PLAIN = {PathRule.ROOT}
-_RULES = {
-    PathRule.STRIPPED_PREFIX: "without the prefix",
-    PathRule.ROOT: "by their paths",
-    PathRule.VOLUME_NAME: "without the volume's name",
-    PathRule.LOAD_FILE_FOLDER: "below the folder of the load file",
-    PathRule.FOLDED: "with another spelling of case or accents",
-    PathRule.ADDED_PREFIX: "in the folder of --add-prefix",
-    PathRule.VOLUME_COLUMN: "below the folder of the volume column",
-    PathRule.FOLDER_BESIDE: "below a folder beside the load file",
+# The rules by which the file of a path is found, as docs/load-files.md numbers them.
+_ROOT = 3
+RULES = {
+    2: "without the prefix",
+    _ROOT: "by their paths",
+    4: "without the volume's name",
+    5: "below the folder of the load file",
+    6: "with another spelling of case or accents",
+    7: "in the folder of --add-prefix",
+    8: "below the folder of the volume column",
+    9: "below a folder beside the load file",
 }
 
 
@@ -30,9 +30,9 @@ def describe_paths(paths: Sequence[Document], *, is_imported: bool, with_all: bo
     `is_imported`: options help when the volume is imported again.
     """
     for each in paths:
-        if with_all or each["missing"] or any(one["rule"] not in _PLAIN for one in each["found_by_rule"]):
+        if with_all or each["missing"] or any(one["rule"] != _ROOT for one in each["found_by_rule"]):
             yield f"{each['kind']}s: {each['found']:,} of {each['found'] + each['missing']:,} found{_list_rules(each)}"
-            shown = [one for one in each["found_by_rule"] if with_all or one["rule"] not in _PLAIN]
+            shown = [one for one in each["found_by_rule"] if with_all or one["rule"] != _ROOT]
             yield from map(_describe_example, shown)
         if each["missing"]:
             yield _describe_missing(each, is_imported=is_imported)
@@ -46,13 +46,18 @@ def describe_archives(paths: Sequence[Document], archives: Sequence[str]) -> Ite
 
 
 def _list_rules(kind: Document) -> str:
-    rules = [f"{one['files']:,} {_RULES[PathRule(one['rule'])]}" for one in kind["found_by_rule"]]
+    rules = [f"{one['files']:,} {_name_rule(one['rule'])}" for one in kind["found_by_rule"]]
     return f": {', '.join(rules)}" if rules else ""
+
+
+def _name_rule(number: int) -> str:
+    # A newer API may have more of them.
+    return RULES.get(number, f"by rule {number}")
 
 
 def _describe_example(one: Document) -> str:
     path, file = shorten_printable(one["path"], _SHOWN), shorten_printable(one["file"], _SHOWN)
-    return f"  rule {one['rule']}, {_RULES[PathRule(one['rule'])]}: line {one['line']}: {path} -> {file}"
+    return f"  rule {one['rule']}, {_name_rule(one['rule'])}: line {one['line']}: {path} -> {file}"
 
 
 def _describe_missing(kind: Document, *, is_imported: bool) -> str:

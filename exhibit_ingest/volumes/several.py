@@ -6,10 +6,10 @@ from being imported, and the exit code is that of the worst.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,14 +18,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from core.volumes.volume_folders import find_volume_folders
+from exhibit_ingest.errors import CommandError, WrongUsageError
 from exhibit_ingest.exit_codes import DONE, FAILED, REJECTED
-from exhibit_ingest.volumes.inventory import list_files
-from exhibit_ingest.volumes.survey import survey_volume
-from local.errors import LocalError, UsageError
+from exhibit_ingest.session.output import format_json
+from exhibit_ingest.volumes.survey import LOAD_FILE_SETTINGS, list_files, survey_volume
+from exhibit_ingest.volumes.volume_folders import find_volume_folders
 
 COUNTS = ("rows_seen", "imported", "updated", "unchanged", "rejected")
-_CHOICES = {"loadFile", "imageLoadFile"}
 _RESULTS = {DONE: "all rows", REJECTED: "rows rejected", FAILED: "failed"}
 _MOST_LISTED = 20
 
@@ -50,12 +49,11 @@ def list_volumes(given: Sequence[Path], settings: Mapping[str, str]) -> Volumes:
     """Return the volumes; a folder with several volumes stands for these.
 
     A folder is one volume if `settings`, members of the request to import a volume, choose a load file. Raises
-    UsageError where they do and several volumes are given, LocalError for a link or a device in a folder, or a folder
-    without files, and OSError for one that cannot be read.
+    WrongUsageError where they do and several volumes are given, and CommandError for a folder that cannot be sent.
     """
-    is_chosen = bool(settings.keys() & _CHOICES)
+    is_chosen = bool(settings.keys() & LOAD_FILE_SETTINGS)
     if is_chosen and len(given) > 1:
-        raise UsageError(
+        raise WrongUsageError(
             "--load-file and --image-load-file name files of one volume; use a command of its own for each"
         )
     paths, others = list[Path](), list[Path]()
@@ -72,39 +70,47 @@ def list_volumes(given: Sequence[Path], settings: Mapping[str, str]) -> Volumes:
 
 @dataclass
 class SeveralVolumes:
-    """Volumes to import or check; `run_one` does so with one of them, and prints its result unless it is JSON."""
+    """Volumes to import or check; `run_one` does so with one of them, and prints its result unless it is JSON.
+
+    It hands the result to its second argument, also before it raises KeyboardInterrupt.
+    """
 
     found: Volumes
-    tenant: str
-    case: str
     settings: Mapping[str, str]
-    run_one: Callable[[Path], VolumeResult]
+    run_one: Callable[[Path, Callable[[VolumeResult], None]], None]
     as_json: bool
+    # More members of the JSON object, at the end.
+    summarize: Callable[[], dict[str, Any]] = dict
     _ended: list[tuple[str, VolumeResult]] = field(default_factory=list)
 
     def run(self, console: Console) -> int:
         """Import or check all, print the summary or one JSON object, and return the exit code.
 
-        An interruption ends the command, after what was imported before is printed; its note has what was not begun.
+        A CommandError of `run_one` ends the command as an interruption does, after what was imported before is printed;
+        the note of an interruption has what was not begun.
         """
-        error = self._survey()
+        error, code = self._survey(), FAILED
         if error is None:
             self._print_list()
             try:
                 self._run_all()
-            finally:
+            except KeyboardInterrupt:
                 self._print_result(console, None)
-            return next(code for code in (FAILED, REJECTED, DONE) if code in {each.code for _, each in self._ended})
+                raise
+            except CommandError as exc:
+                error, code = str(exc), exc.exit_code
         self._print_result(console, error)
+        if error is None:
+            return next(code for code in (FAILED, REJECTED, DONE) if code in {each.code for _, each in self._ended})
         print(f"exhibit-ingest: error: {error}", file=sys.stderr)
-        return FAILED
+        return code
 
     def _survey(self) -> str | None:
         """Return what is wrong with the first volume that cannot be sent."""
         for path in self.found.paths:
             try:
-                survey_volume(path, self.tenant, self.case, self.settings)
-            except (LocalError, OSError) as exc:
+                survey_volume(path, self.settings)
+            except (CommandError, OSError) as exc:
                 return f"{path.name}: {exc} Nothing was imported of the {len(self.found.paths)} volumes."
         return None
 
@@ -113,10 +119,13 @@ class SeveralVolumes:
         for number, path in enumerate(paths, start=1):
             self._print(f"Volume {number} of {len(paths)}: {path.name}")
             try:
-                self._ended.append((path.name, self.run_one(path)))
+                self.run_one(path, partial(self._add, path.name))
             except KeyboardInterrupt as interruption:
                 interruption.add_note(f"Not begun: {_list_names(paths[number:]) or 'no other volume'}.")
                 raise
+
+    def _add(self, name: str, result: VolumeResult) -> None:
+        self._ended.append((name, result))
 
     def _print(self, line: str) -> None:
         if not self.as_json:
@@ -130,8 +139,9 @@ class SeveralVolumes:
     def _print_result(self, console: Console, error: str | None) -> None:
         if self.as_json:
             others = [str(path) for path in self.found.others]
-            document = {"volumes": [each.document for _, each in self._ended], "not_sent": others, "error": error}
-            print(json.dumps(document, ensure_ascii=False, indent=2))
+            document = {"volumes": [each.document for _, each in self._ended], "not_sent": others}
+            document |= {**self.summarize(), "error": error}
+            print(format_json(document))
         elif self._ended:
             console.print(self._build_table())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ class Activity:
         self._begun = 0
         self._failures: list[InvocationFailedError] = []
         self._fatal_error: Exception | None = None
+        self._checks: list[Callable[[], None]] = []
 
     def begin(self, count: int = 1) -> None:
         """Count tasks as begun; call `end` once for each."""
@@ -63,6 +64,16 @@ class Activity:
         """Raise the recorded fatal error, if there is one."""
         if self._fatal_error:
             raise self._fatal_error
+
+    def watch(self, check: Callable[[], None]) -> None:
+        """Have `check_alive` call a function that raises the error of a part that has ended."""
+        self._checks.append(check)
+
+    def check_alive(self) -> None:
+        """Raise the recorded fatal error, or the error of a part of the stack that has ended."""
+        self.raise_fatal_error()
+        for check in self._checks:
+            check()
 
     def count_if_idle(self) -> int | None:
         """Return how many tasks were begun so far, or None while a task is in progress."""

@@ -22,10 +22,11 @@ from aws_durable_execution_sdk_python_testing.executor import Executor
 from aws_durable_execution_sdk_python_testing.invoker import InvokeResponse, LambdaInvoker
 from aws_durable_execution_sdk_python_testing.model import StartDurableExecutionInput
 from aws_durable_execution_sdk_python_testing.scheduler import Scheduler
-from aws_durable_execution_sdk_python_testing.stores.memory import InMemoryExecutionStore
 
 from local.lambda_runtime.activity import Activity
 from local.lambda_runtime.invocation import InvocationFailedError
+from local.lambda_runtime.stored_executions import StoredExecutions
+from local.storage.index import Index
 from local.template.reader import REGION
 from local.time_scale import TimeScale
 
@@ -65,11 +66,11 @@ class ClosingScheduler(Scheduler):
         self._loop.close()
 
 
-class Executions(InMemoryExecutionStore):
-    """The engine's in-memory store, extended to report the end of executions and to assign ARNs in AWS's format."""
+class Executions(StoredExecutions):
+    """The engine's store, extended to report the end of executions and to assign ARNs in AWS's format."""
 
-    def __init__(self, on_closed: Callable[[Execution], None]) -> None:
-        super().__init__()
+    def __init__(self, on_closed: Callable[[Execution], None], index: Index, clock: ScaledClock) -> None:
+        super().__init__(index, clock.now)
         self._on_closed = on_closed
 
     def save(self, execution: Execution) -> None:

@@ -2,7 +2,7 @@
 
 The engine does checkpoints, replay, timers and retries. This module adds the rest: invocations run in the workers,
 execution names are unique within a function, waits are scaled, and the stack's `Activity` counts running and failed
-executions. Executions and their names are kept in memory until the stack ends.
+executions. Executions and their names are on disk: those that have not ended go on when the engine starts again.
 Differences from AWS: no versions are published, so every qualifier runs the current code. The timeout of an execution
 is not scaled, because it limits work too. `context.invoke` and callback timeouts are the engine's and not scaled.
 """
@@ -10,6 +10,7 @@ is not scaled, because it limits work too. `context.invoke` and callback timeout
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
@@ -35,12 +36,14 @@ from local.lambda_runtime.durable_engine import (
     detach_log_file,
 )
 from local.lambda_runtime.invocation import InvocationFailedError
+from local.storage.index import Index
 from local.template.model import Function
 from local.template.reader import ACCOUNT_ID, REGION
 from local.time_scale import TimeScale
 
 # The workers enforce the functions' timeouts. An execution takes a year at most.
 _NO_TIMEOUT_SECONDS = 366 * 86_400
+_TRIMMED_AT_ONCE, _TRIM_SECONDS = 100, 3_600.0
 
 
 class ExecutionAlreadyStartedError(Exception):
@@ -55,7 +58,7 @@ class StartedExecution:
     name: str
     arn: str
     payload: str
-    closed: Future[Execution] = field(default_factory=Future)
+    closed: Future[None] = field(default_factory=Future)
 
 
 class DurableExecutions:
@@ -64,20 +67,23 @@ class DurableExecutions:
     To end it, call `announce_stop`, then stop the workers, then call `release` and `stop`.
     """
 
-    def __init__(self, invoke: Invoke, activity: Activity, time_scale: TimeScale, log: Path) -> None:
+    def __init__(self, invoke: Invoke, activity: Activity, time_scale: TimeScale, log: Path, index: Index) -> None:
         self._activity = activity
         self._log = log
         self._handler = attach_log_file(log)
         self._lock = threading.Lock()
         self._started: dict[tuple[str, str], StartedExecution] = {}
         self._by_arn: dict[str, StartedExecution] = {}
+        self._trims_at = 0.0
         self._scheduler = ClosingScheduler()
-        self._store = Executions(self._on_closed)
+        clock = ScaledClock(time_scale)
+        self._store = Executions(self._on_closed, index, clock)
         self._registry = ExecutionRegistry(self._store, self._scheduler)
         self._invoker = WorkerInvoker(invoke, activity)
-        self.executor = self._build_executor(ScaledClock(time_scale))
+        self.executor = self._build_executor(clock)
         self.executor.RETRY_BACKOFF_SECONDS = time_scale.scale_wait(WakingExecutor.RETRY_BACKOFF_SECONDS)  # type: ignore[assignment]
         self._scheduler.start()
+        self._continue_unfinished()
 
     def start(self, function: Function, qualifier: str, name: str, payload: str) -> StartedExecution:
         """Start an execution and return it, or return the one that was started with the same name and payload.
@@ -86,12 +92,17 @@ class DurableExecutions:
         was used with a different payload.
         """
         with self._lock:
+            self._trim()
             known = self._started.get((function.name, name))
             if known is None:
                 return self._start_new(function, qualifier, name, payload)
         if known.payload != payload:
             raise ExecutionAlreadyStartedError(name)
         return known
+
+    def load(self, started: StartedExecution) -> Execution:
+        """Return the execution as the engine has it, also after its end."""
+        return self._store.load(started.arn)
 
     def get_statuses(self, function: str) -> dict[str, str]:
         """Return RUNNING, SUCCEEDED, FAILED, TIMED_OUT or STOPPED by the name of each execution of a function."""
@@ -122,6 +133,34 @@ class DurableExecutions:
         for thread in list(self._invoker.threads):
             thread.join()
         detach_log_file(self._handler)
+
+    def _trim(self) -> None:
+        """Forget executions that Lambda would not retain any more: some at each start, and none for an hour at the end.
+
+        So the executions of months take no start longer, and no thread is needed for them.
+        """
+        if time.monotonic() < self._trims_at:
+            return
+        expired = self._store.trim(_TRIMMED_AT_ONCE)
+        for arn in expired:
+            started = self._by_arn.pop(arn, None)
+            if started is not None:
+                self._started.pop((started.function, started.name), None)
+        if len(expired) < _TRIMMED_AT_ONCE:
+            self._trims_at = time.monotonic() + _TRIM_SECONDS
+
+    def _continue_unfinished(self) -> None:
+        """Register the executions of an earlier engine, and invoke those that had not ended."""
+        for function, name, arn, payload, has_ended in self._store.list_names():
+            started = StartedExecution(function, name, arn, payload)
+            self._started[function, name] = self._by_arn[arn] = started
+            if has_ended:
+                started.closed.set_result(None)
+        for execution in self._store.load_unfinished():
+            self._activity.begin()
+            arn, timeout = execution.durable_execution_arn, execution.start_input.execution_timeout_seconds
+            self.executor._launch_execution(execution, timeout)
+            self.executor._schedule_earliest_pending(arn)
 
     def _build_executor(self, clock: ScaledClock) -> WakingExecutor:
         """Assemble the engine's parts as its WebRunner does."""
@@ -168,7 +207,7 @@ class DurableExecutions:
         if execution.close_status in (ExecutionStatus.FAILED, ExecutionStatus.TIMED_OUT):
             self._activity.record_failure(_build_failure(started, execution, self._log))
         with suppress(InvalidStateError):
-            started.closed.set_result(execution)
+            started.closed.set_result(None)
         self._activity.end()
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from local.lambda_runtime.activity import Activity
+from local.storage.index import Index
 from local.template.reader import Template
 from local.time_scale import TimeScale
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 class DurableHost:
     """The durable executions of one template; call `serve`, and in the end `announce_stop` and then `stop`."""
 
-    def __init__(self, template: Template, time_scale: TimeScale, log: Path) -> None:
+    def __init__(self, template: Template, time_scale: TimeScale, log: Path, storage: Path) -> None:
+        self._index = Index(storage)
         self._template = template
         self._time_scale = time_scale
         self._log = log
@@ -37,8 +39,11 @@ class DurableHost:
         self._engine: tuple[DurableExecutions, LambdaApi] | None = None
 
     def serve(self, invoke: Invoke, activity: Activity, *, at_once: bool) -> None:
-        """Start the engine, or wait for the first request; invocations run through `invoke`, counted in `activity`."""
-        if at_once:
+        """Start the engine, or wait for the first request unless executions have to go on.
+
+        Invocations run through `invoke`, counted in `activity`.
+        """
+        if at_once or self._index.read("SELECT 1 FROM executions WHERE NOT is_complete LIMIT 1"):
             self._start_engine(invoke, activity)
             return
         self._thread = threading.Thread(target=self._wait, args=(invoke, activity), daemon=True, name="durable-host")
@@ -70,6 +75,7 @@ class DurableHost:
         self._stopping.close()
         with contextlib.suppress(OSError):
             self._listener.close()
+        self._index.close()
 
     def _wait(self, invoke: Invoke, activity: Activity) -> None:
         ready, _, _ = select.select([self._listener, self._stopping], [], [])
@@ -80,5 +86,5 @@ class DurableHost:
         from local.lambda_runtime.durable_executions import DurableExecutions
         from local.lambda_runtime.lambda_api import LambdaApi
 
-        executions = DurableExecutions(invoke, activity, self._time_scale, self._log)
+        executions = DurableExecutions(invoke, activity, self._time_scale, self._log, self._index)
         self._engine = executions, LambdaApi(self._template, self._listener, executions)

@@ -1,10 +1,11 @@
-"""Fork processes that have modules imported already: `fork_server.py MODULE...`, run as a file by `forking`.
+"""Fork processes that have modules imported already: `fork_server.py MODULE... -- SERVICE...`, run by `forking`.
 
 Guaranteed: to its program a forked process differs from one started with `python -m` only by the modules that are
-imported, by the hash seed, which all share, and by the import path, which lacks the folder. Its environment, folder,
-output, session and signals are its own, and it holds no descriptor of this process. This process has one thread, so a
-fork copies no lock that another thread holds. On Linux a forked process is killed when this process ends, however that
-happens; elsewhere when this process's standard input is closed.
+imported, by boto3's default session, which has read what it knows of the services (no credentials, no connection), by
+the hash seed, which all share, and by the import path, which lacks the folder. Its environment, folder, output, session
+and signals are its own, and it holds no descriptor of this process. This process has one thread, so a fork copies no
+lock that another thread holds. On Linux a forked process is killed when this process ends, however that happens;
+elsewhere when this process's standard input is closed.
 
 Each line of standard input is a request, each line of standard output a reply, as JSON objects: `{"start": id, ...}`
 is answered with `{"started": id, "pid": pid}` or `{"failed": id, "error": text}`, the end of a process reported as
@@ -141,14 +142,28 @@ def _become(request: dict[str, Any]) -> None:
     sys.argv = [request["module"], request["handler"]]
 
 
-def main(modules: list[str]) -> None:
-    """Import the modules, then fork a process for each request."""
+def _read_services(services: list[str]) -> None:
+    """Have boto3's default session read the models of the services, which takes longest when a client is made.
+
+    Nothing is kept of these clients: what is passed to one is no setting of the session.
+    """
+    boto3 = importlib.import_module("boto3")
+    placeholder = {"region_name": "us-east-1", "aws_access_key_id": "none", "aws_secret_access_key": "none"}
+    for service in services:
+        boto3.client(service, **placeholder)
+
+
+def main(arguments: list[str]) -> None:
+    """Import the modules, read the services, then fork a process for each request."""
+    divider = arguments.index("--")
+    modules, services = arguments[:divider], arguments[divider + 1 :]
     requests, replies = _take_pipes()
     # Collecting garbage while modules are imported finds none, and takes a tenth of the time.
     gc.disable()
     for name in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    _read_services(services)
     # What is imported stays: no child searches it for garbage, and so copies its pages.
     gc.freeze()
     gc.enable()

@@ -14,21 +14,26 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 from local.errors import ProcessFailedError
 from local.services.processes import Processes, build_child_environment, kill, tail
+from local.template.reader import Template
 
 _SERVER = Path(__file__).with_name("fork_server.py")
-# What the functions import and what reads no variable of the functions while it is imported; in milliseconds of
-# processor time: boto3 200, sqlalchemy and its driver 250, the others 150.
+# The handlers of an import, and what they import when they are called; every other shares most of that. All that they
+# read of a function's variables while they are imported has one of the prefixes. Not AWS's runtime client: each worker
+# has an address of its own, which that reads.
 PRELOADED = (
-    *("boto3.s3.transfer", "sqlalchemy.orm", "sqlalchemy.dialects.mysql.pymysql", "pymysql"),
-    *("tenacity", "yaml", "regex"),
+    *("start_import", "import_chunk", "complete_import", "write_import_report", "publish_outbox"),
+    *("cases_api", "imports_api", "import_checks_api", "import_results_api", "uploads_api", "volumes_api"),
+    *("boto3.s3.transfer", "sqlalchemy.dialects.mysql.pymysql", "pymysql", "tenacity", "yaml", "regex"),
 )
+SERVICES = ("s3", "sqs", "sns")
+READ_ON_IMPORT = ("PYTHON", "POWERTOOLS_")
 _START_SECONDS = 120.0
 _END_SECONDS = 10.0
 
@@ -56,11 +61,17 @@ class ForkedProcess:
 
 
 class ForkServer:
-    """Forks processes with the import path of `roots`; `launch` begins to import what they need."""
+    """Forks processes for a template's functions, with their import path; `launch` begins to import what they need.
 
-    def __init__(self, processes: Processes, roots: Sequence[Path], log: Path) -> None:
-        # Without variables of the functions: a module that reads one while it is imported must not be preloaded.
-        self._environment = build_child_environment() | {"PYTHONPATH": os.pathsep.join(map(str, roots)), "TZ": "UTC"}
+    Of the functions' variables it has those that modules read while they are imported, as any one of them has these.
+    """
+
+    def __init__(self, processes: Processes, template: Template, log: Path) -> None:
+        roots = os.pathsep.join(map(str, template.import_roots))
+        self._environment = build_child_environment() | {"PYTHONPATH": roots, "TZ": "UTC"}
+        for function in list(template.functions)[:1]:
+            variables = template.environment(function, "")
+            self._environment |= {n: v for n, v in variables.items() if n.startswith(READ_ON_IMPORT)}
         self._processes = processes
         self._log = log
         self._lock = threading.Lock()
@@ -68,8 +79,8 @@ class ForkServer:
         self._stopped = False
 
     def can_start(self, environment: Mapping[str, str]) -> bool:
-        """Return whether a process with these variables can be forked: those that Python reads at its start agree."""
-        names = {name for name in (*self._environment, *environment) if name.startswith("PYTHON")}
+        """Return whether a process with these variables can be forked: what was read of them before the fork agrees."""
+        names = {name for name in (*self._environment, *environment) if name.startswith(READ_ON_IMPORT)}
         return sys.platform == "linux" and all(self._environment.get(n) == environment.get(n) for n in names)
 
     def launch(self) -> None:
@@ -100,7 +111,7 @@ class ForkServer:
 
     def _launch(self) -> subprocess.Popen[bytes]:
         # -P: the folder of the script is not on the import path of the functions.
-        command = [sys.executable, "-P", str(_SERVER), *PRELOADED]
+        command = [sys.executable, "-P", str(_SERVER), *PRELOADED, "--", *SERVICES]
         return self._processes.start(command, environment=self._environment, log=self._log, pipes=True)
 
 

@@ -177,9 +177,10 @@ class _Handler(RequestHandler):
 
     def _reply_when_closed(self, started: StartedExecution) -> None:
         try:
-            execution = started.closed.result()
+            started.closed.result()
         except CancelledError as exc:
             raise ServiceException("the stack is stopping") from exc
+        execution = self.server.executions.load(started)
         failed = execution.close_status is not ExecutionStatus.SUCCEEDED
         headers = {"X-Amz-Function-Error": "Unhandled"} if failed else {}
         self._reply(HTTPStatus.OK, started, _build_result(execution), headers)

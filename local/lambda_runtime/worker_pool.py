@@ -110,7 +110,7 @@ class Runtime:
         module: str = RUNTIME_CLIENT,
         forks: ForkServer | None = None,
     ) -> None:
-        self._forks = forks or ForkServer(processes, template.import_roots, log_directory / FORK_LOG)
+        self._forks = forks or ForkServer(processes, template, log_directory / FORK_LOG)
         self._template = template
         self._time_scale = time_scale
         self._log_directory = log_directory
@@ -158,7 +158,7 @@ class Runtime:
         variables = {"PYTHONPATH": os.pathsep.join(str(root) for root in roots)}
         if artifact:
             variables = artifact.environment(function.name, self._scale_timeout(function))
-        every = build_child_environment() | _function_variables(function) | variables | dict(environment)
+        every = build_child_environment() | function_variables(function) | variables | dict(environment)
         can_fork = not artifact and self._module == RUNTIME_CLIENT and self._forks.can_start(every)
         return WorkerSpec(
             function=function.name,
@@ -172,7 +172,7 @@ class Runtime:
         )
 
 
-def _function_variables(function: Function) -> dict[str, str]:
+def function_variables(function: Function) -> dict[str, str]:
     """Return the variables that Lambda sets for every function."""
     return {
         "AWS_LAMBDA_FUNCTION_NAME": function.name,

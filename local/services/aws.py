@@ -1,8 +1,8 @@
 """Local S3, SQS and SNS with the resources of the template.
 
 Guarantees that every client created here connects to the local server only, whatever profile, proxy or endpoint the
-environment names. All durations go through the time scale (see `local.time_scale`). Stored data is lost when the server
-stops.
+environment names. All durations go through the time scale (see `local.time_scale`). Objects and messages are in a
+folder (see `local.storage`), from which the next server goes on.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from local.services.processes import Processes, build_child_environment, kill, t
 from local.template.reader import REGION, Template
 from local.time_scale import TimeScale
 
-# boto3 is imported at the first client: a command starts the servers before it spends time on that.
+# botocore is imported at the first client: a command starts the servers before it spends time on that.
 if TYPE_CHECKING:
-    import boto3
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
@@ -46,25 +45,30 @@ class AwsClients:
     @cached_property
     def s3(self) -> S3Client:
         """Return a client for the local S3."""
-        return self._session.client("s3", **self._client_options)
+        client: S3Client = self._session.create_client("s3", **self._client_options)
+        return client
 
     @cached_property
     def sqs(self) -> SQSClient:
         """Return a client for the local SQS."""
-        return self._session.client("sqs", **self._client_options)
+        client: SQSClient = self._session.create_client("sqs", **self._client_options)
+        return client
 
     @cached_property
     def sns(self) -> SNSClient:
         """Return a client for the local SNS."""
-        return self._session.client("sns", **self._client_options)
+        client: SNSClient = self._session.create_client("sns", **self._client_options)
+        return client
 
     def lambda_client(self, endpoint: str) -> LambdaClient:
         """Return a client for the local Lambda API at `endpoint`."""
-        return self._session.client("lambda", **self._client_options | {"endpoint_url": endpoint})
+        options = self._client_options | {"endpoint_url": endpoint}
+        client: LambdaClient = self._session.create_client("lambda", **options)
+        return client
 
     @cached_property
-    def _session(self) -> boto3.Session:
-        import boto3
+    def _session(self) -> Any:
+        # Not boto3, which imports what transfers files: an eighth of a second, and not needed here.
         import botocore.session
 
         no_files: Mapping[str, Any] = {
@@ -72,19 +76,15 @@ class AwsClients:
             "config_file": (None, None, os.devnull, None),
             "credentials_file": (None, None, os.devnull, None),
         }
-        return boto3.Session(
-            botocore_session=botocore.session.Session(session_vars=dict(no_files)),
-            aws_access_key_id="test",
-            aws_secret_access_key=SECRET,
-            region_name=REGION,
-        )
+        return botocore.session.Session(session_vars=dict(no_files))
 
     @cached_property
     def _client_options(self) -> dict[str, Any]:
         from botocore.config import Config
 
         config = Config(proxies={}, max_pool_connections=50, retries={"total_max_attempts": 1}, read_timeout=60)
-        return {"endpoint_url": self.endpoint, "config": config}
+        key = {"aws_access_key_id": "test", "aws_secret_access_key": SECRET, "region_name": REGION}
+        return {**key, "endpoint_url": self.endpoint, "config": config}
 
 
 class LocalAws(AwsClients):
@@ -93,8 +93,9 @@ class LocalAws(AwsClients):
     To start it, call `launch`, `create_resources` and `await_start`, in this order.
     """
 
-    def __init__(self, processes: Processes, log: Path, time_scale: TimeScale) -> None:
+    def __init__(self, processes: Processes, log: Path, time_scale: TimeScale, storage: Path) -> None:
         super().__init__()
+        self.storage = storage
         self._processes = processes
         self._log = log
         self._time_scale = time_scale
@@ -103,7 +104,8 @@ class LocalAws(AwsClients):
     def launch(self) -> None:
         """Start the server without waiting for it."""
         root = Path(__file__).resolve().parents[2]
-        command = [sys.executable, "-m", "local.services.moto_server", "--time-factor", repr(self._time_scale.factor)]
+        options = ["--time-factor", repr(self._time_scale.factor), "--storage", str(self.storage)]
+        command = [sys.executable, "-m", "local.services.moto_server", *options]
         environment = build_child_environment() | {"PYTHONPATH": str(root)}
         self._server = self._processes.start(command, environment=environment, log=self._log, pipes=True)
 

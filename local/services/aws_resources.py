@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from local.template.model import Bucket, CorsRule, Notification, Queue, Subscription, sort_dead_letter_queues_last
@@ -83,7 +84,13 @@ def _describe_subscription(template: Template, subscription: Subscription) -> di
 def _describe_bucket(template: Template, bucket: Bucket) -> dict[str, Any]:
     notifications = [_describe_notification(template, each) for each in bucket.notifications]
     cors = [_describe_cors_rule(rule) for rule in bucket.cors]
-    return {"name": bucket.name, "versioned": bucket.versioned, "notifications": notifications, "cors": cors}
+    return {
+        "name": bucket.name,
+        "versioned": bucket.versioned,
+        "notifications": notifications,
+        "cors": cors,
+        "expiries": [asdict(expiry) for expiry in bucket.expiries],
+    }
 
 
 def _describe_cors_rule(rule: CorsRule) -> dict[str, Any]:

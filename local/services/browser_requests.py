@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from local.services.presigned_requests import Application
+from local.storage.request_bodies import Application
 
 _PREFIX = "access-control-"
 _FORBIDDEN = (

@@ -1,8 +1,9 @@
-"""A private MariaDB or MySQL server with its own data directory, on a free port of 127.0.0.1.
+"""A private MariaDB or MySQL server with its own data directory, on a socket in a private folder.
 
 Guarantees that no other server is touched: a process is this server only if its id is in the pid file *and* its command
 line names the data directory; a connection is accepted only if the server reports the same data directory. The data is
-kept until the directory is deleted. Its owner has a password: see `local.services.mysql_login`.
+kept until the directory is deleted. Its owner has a password: see `local.services.mysql_login`. With `tcp` it listens
+on a free port of 127.0.0.1 as well, which every user of the machine can connect to.
 """
 
 from __future__ import annotations
@@ -13,21 +14,23 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psutil
 import pymysql
 
 from local.errors import DatabaseServerError
+from local.private_files import make_private_folder
 from local.services.mysql_binaries import Binaries, find_or_install
+from local.services.mysql_connection import parse_url
 from local.services.mysql_data import create_data_directory
 from local.services.mysql_login import DatabaseAccess
-from local.services.processes import Processes, tail
+from local.services.processes import Processes, start_detached, tail
 
 # The same values as the cluster parameters of the template; a test compares them.
 SETTINGS = {
@@ -36,6 +39,7 @@ SETTINGS = {
     "character-set-server": "utf8mb4",
     "innodb-lock-wait-timeout": "10",
     "max-connections": "150",
+    "auto-increment-increment": "1000",
     "max-allowed-packet": "64M",
 }
 
@@ -56,7 +60,9 @@ class PrivateServer:
         outlive: bool = False,
         binaries: Binaries | None = None,
         options: Mapping[str, str] | None = None,
+        tcp: bool = False,
     ) -> None:
+        self._tcp = tcp
         self._given_options = options or {}
         self._directory = directory.resolve()
         self._data = self._directory / "data"
@@ -79,8 +85,8 @@ class PrivateServer:
         Raises DatabaseServerError where no server is installed, or with the end of the log where it does not start.
         """
         running = self._find_process()
-        if running and not self.access.password:
-            # An earlier version started it, without a password.
+        if running and (not self.access.password or (self._tcp and not self._port())):
+            # An earlier version started it, without a password, or another command without a port.
             self.stop()
         elif running and self._await_ready(running):
             return self.url()
@@ -97,13 +103,24 @@ class PrivateServer:
 
     def url(self, schema: str = "") -> str:
         """Return the SQLAlchemy URL of the running server."""
-        password = self.access.password
+        password, port = self.access.password, self._port()
         user = f"root:{password}" if password else "root"
-        return f"mysql+pymysql://{user}@127.0.0.1:{self._read_state()['port']}/{schema}?charset=utf8mb4"
+        if port:
+            return f"mysql+pymysql://{user}@127.0.0.1:{port}/{schema}?charset=utf8mb4"
+        socket_path = quote(self._read_state()["socket"], safe="")
+        return f"mysql+pymysql://{user}@localhost/{schema}?unix_socket={socket_path}&charset=utf8mb4"
 
     def is_running(self) -> bool:
         """Return whether the server is running, even if another process started it."""
         return self._find_process() is not None
+
+    def check_running(self) -> None:
+        """Raise DatabaseServerError, with what to do, if the server has ended."""
+        if not self.is_running():
+            raise DatabaseServerError(
+                f"the private database server has ended. Its log is in {self._directory}. What was not finished goes on"
+                " with the next command"
+            )
 
     def stop(self) -> bool:
         """Stop the server, even if another process started it; return False where it was not running."""
@@ -144,14 +161,15 @@ class PrivateServer:
         return folder
 
     def _launch(self, binaries: Binaries) -> psutil.Process:
-        port = _free_port()
-        state = {"port": port, "socket": str(self._socket_path())}
+        make_private_folder(self._directory)
+        port, place = _free_port() if self._tcp else 0, str(self._socket_path())
+        state = {"port": port, "socket": place}
         self._state.write_text(json.dumps(state), encoding="utf-8")
         command = [*binaries.command, *self._options(state)]
-        command += self.access.prepare(is_mysql=binaries.is_mysql, port=port)
+        command += self.access.prepare(is_mysql=binaries.is_mysql, port=port, socket=place)
         command += ["--mysqlx=OFF", "--disable-log-bin"] if binaries.is_mysql else []
         if self._outlive:
-            pid = _start_detached(command, binaries.environment(), self._log)
+            pid = start_detached(command, binaries.environment(), self._log)
         else:
             self._processes = self._processes or Processes()
             child = self._processes.start(
@@ -167,8 +185,8 @@ class PrivateServer:
             "tmpdir": str(self._temporary_folder()),
             "pid-file": str(self._directory / "server.pid"),
             "socket": state["socket"],
-            "port": state["port"],
-            "bind-address": "127.0.0.1",
+            **({"port": state["port"], "bind-address": "127.0.0.1"} if state["port"] else {"skip-networking": "1"}),
+            "local-infile": "0",
             "log-error": str(self._log),
             "innodb-buffer-pool-size": "256M",
             "innodb-use-native-aio": "0",
@@ -198,9 +216,10 @@ class PrivateServer:
         raise DatabaseServerError(f"{message}; {self._log} ends with:\n{tail(self._log)}")
 
     def _is_ready(self) -> bool:
+        if not self._port() and not _accepts(self._read_state()["socket"]):
+            return False
         try:
-            port, password = self._read_state()["port"], self.access.password
-            connection = pymysql.connect(host="127.0.0.1", port=port, user="root", password=password)
+            connection = pymysql.connect(**{**parse_url(self.url("mysql")), "database": None})
         except pymysql.Error:
             return False
         with connection, connection.cursor() as cursor:
@@ -215,6 +234,10 @@ class PrivateServer:
             if f"--datadir={self._data}" in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE:
                 return process
         return None
+
+    def _port(self) -> int:
+        """Return the port that the server listens on, 0 for the socket alone."""
+        return int(self._read_state()["port"])
 
     def _read_state(self) -> dict[str, Any]:
         state: dict[str, Any] = json.loads(self._state.read_text(encoding="utf-8"))
@@ -238,19 +261,14 @@ def _has_ended(process: psutil.Process, seconds: float) -> bool:
     return True
 
 
-def _start_detached(command: list[str], environment: dict[str, str], log: Path) -> int:
-    with log.open("ab") as output:
-        child = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-    # The server outlives this process, which never waits for it.
-    child.returncode = 0
-    return child.pid
+def _accepts(path: str) -> bool:
+    """Return whether a server listens on a socket; PyMySQL does not close its own if none does."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(path)
+        except OSError:
+            return False
+    return True
 
 
 def _free_port() -> int:
@@ -261,12 +279,12 @@ def _free_port() -> int:
 
 @contextlib.contextmanager
 def temporary_server(options: Mapping[str, str] | None = None, initialized: Path | None = None) -> Iterator[str]:
-    """Start a private server for the block and yield its URL, without a schema; its data is deleted at the end.
+    """Start a private server with a port for the block and yield its URL, without a schema; its data is then deleted.
 
     Begins with a copy of the data directory `initialized`, which no running server uses, instead of a new one.
     """
     directory = Path(tempfile.mkdtemp(prefix="exhibit-ingest-"))
-    server = PrivateServer(directory, options=options)
+    server = PrivateServer(directory, options=options, tcp=True)
     try:
         if initialized:
             shutil.copytree(initialized, directory / "data")

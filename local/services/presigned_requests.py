@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote
 
-Application = Callable[[Any, dict[str, Any], Any], Iterable[bytes]]
+if TYPE_CHECKING:
+    # It imports Flask, which a command that signs does not need.
+    from local.storage.request_bodies import Application
 
 # The secret key of every client and function on this machine.
 SECRET = "test"  # noqa: S105 - nothing is protected by it

@@ -92,6 +92,22 @@ def _popen(
     )
 
 
+def start_detached(command: list[str], environment: dict[str, str], log: Path) -> int:
+    """Start a command that outlives this process, append its output to a log file, and return its process id."""
+    with log.open("ab") as output:
+        child = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    # The server outlives this process, which never waits for it.
+    child.returncode = 0
+    return child.pid
+
+
 def kill(child: subprocess.Popen[bytes]) -> None:
     """Kill a child with its process group, and wait for it."""
     if child.poll() is None:

@@ -46,7 +46,7 @@ class FunctionHost:
         self._durable: DurableHost | None = None
         # The functions need its address when they start.
         if template.durable_functions():
-            self._durable = DurableHost(template, options.time_scale, log_directory / "durable.log")
+            self._durable = DurableHost(template, options.time_scale, log_directory / "durable.log", aws.storage)
         self.runtime = Runtime(
             template,
             environment=self._worker_environment,

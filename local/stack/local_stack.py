@@ -23,6 +23,8 @@ from local.services.processes import Processes
 from local.services.redis import PrivateRedis
 from local.services.state_lock import lock_state_directory
 from local.stack.options import StackOptions
+from local.stack.places import DATABASE, find_storage
+from local.stack.restored import finish_restore
 from local.template.reader import Template
 
 # The rest of the stack is imported when the servers have been started: that takes a second of processor time.
@@ -56,13 +58,11 @@ class LocalStack:
         self._artifact = Artifact.load(self.options.artifact) if self.options.artifact else None
         self.template = Template.load(self._artifact.template if self._artifact else self.options.template)
         self._api: ApiGateway | None = None
-        self._launched = False
-        self._blocks = 0
+        self._launched, self._blocks = False, 0
         self._exit = ExitStack()
         self._failed_start = ExitStack()
         self._work = ExitStack()
-        self.database_url = ""
-        self.redis_url = ""
+        self.database_url = self.redis_url = ""
         self.aws: LocalAws
         self._processes: Processes
         self._forks: ForkServer
@@ -135,9 +135,9 @@ class LocalStack:
 
     @property
     def api_url(self) -> str:
-        """Return the API's base URL, without a trailing slash; raise LocalError if the stack has no HTTP API."""
+        """Return the API's base URL, without a trailing slash; raise LocalError if the template has no routes."""
         if self._api is None:
-            raise LocalError("the stack has no HTTP API: its template has no routes, or it runs imports only")
+            raise LocalError("the stack has no HTTP API: its template has no routes")
         return self._api.url
 
     @property
@@ -149,7 +149,7 @@ class LocalStack:
 
     @property
     def console_url(self) -> str:
-        """Return the link that signs in to the console; raise LocalError if the stack has no HTTP API."""
+        """Return the link that signs in to the console; raise LocalError if the template has no routes."""
         return f"{self.api_url}/console/{self._api.sign_in_fragment if self._api else ''}"
 
     def queue_url(self, queue: str) -> str:
@@ -206,10 +206,11 @@ class LocalStack:
     @property
     def serves_api(self) -> bool:
         """Whether the stack serves the HTTP API."""
-        return bool(self.template.routes) and not self.options.minimal
+        return bool(self.template.routes)
 
     def _launch(self) -> None:
         self._exit.enter_context(lock_state_directory(self.state_dir))
+        finish_restore(self.state_dir)
         if self.serves_api:
             from local.gateway.server import check_port_is_free
 
@@ -218,19 +219,22 @@ class LocalStack:
         self.log_directory.mkdir(parents=True)
         self._processes = Processes()
         self._exit.callback(self._processes.stop)
-        self.aws = LocalAws(self._processes, self.log_directory / "aws.log", self.options.time_scale)
+        storage = find_storage(self.state_dir, self.options.database_url)
+        self.aws = LocalAws(self._processes, self.log_directory / "aws.log", self.options.time_scale, storage)
         self.aws.launch()
         self.aws.create_resources(self.template)
-        self._forks = ForkServer(self._processes, self.template.import_roots, self.log_directory / FORK_LOG)
+        self._forks = ForkServer(self._processes, self.template, self.log_directory / FORK_LOG)
         if not self._artifact and self.options.runtime_module == RUNTIME_CLIENT:
             self._forks.launch()
         # After the others, which take longer to start.
         from local.services.mysql import PrivateServer
 
-        server = PrivateServer(self.state_dir / "database", outlive=self.options.keep_database)
+        self._server = PrivateServer(
+            self.state_dir / DATABASE, outlive=self.options.keep_database, tcp=self.options.database_tcp
+        )
         # What a thread of it adds to the exit stack is closed before the executor, or else after it.
         executor = self._exit.enter_context(ThreadPoolExecutor(1, thread_name_prefix="database-start"))
-        self._database = executor.submit(self._start_database, server)
+        self._database = executor.submit(self._start_database, self._server)
 
     def _start(self) -> None:
         # Imported here, while the database starts, and AWS and the fork server import what they need.
@@ -243,20 +247,16 @@ class LocalStack:
         self.aws.await_start()
         self._exit.enter_context(self._work)
         self._start_functions(FunctionHost)
+        if not self.options.database_url:
+            self.event_sources.activity.watch(self._server.check_running)
         for function in () if is_current else self.template.on_deploy:
             self.invoke(function, {"RequestType": "Local"})
         if self.options.poll_events:
             self.event_sources.start()
-            self.runtime.prepare(self._list_consumers())
+            self.runtime.prepare(self.template.list_consumers())
         if self.serves_api:
             self._start_api()
         self._failed_start.pop_all()
-
-    def _list_consumers(self) -> list[str]:
-        """Return the functions that the messages of an import lead to: not those of dead-letter queues."""
-        queues = self.template.queues
-        dead = {queue.redrive.dead_letter_queue for queue in queues.values() if queue.redrive}
-        return [source.function for source in self.template.event_sources if source.queue not in dead]
 
     def _start_redis(self) -> str:
         """Start Redis if a function of the template uses it; return its URL, or an empty string."""

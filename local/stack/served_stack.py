@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _API_SECONDS = 35.0
-ENDED_IMPORT = "ended during the import. Rows imported so far are kept. Import the file again to get the remaining rows"
+ENDED_IMPORT = (
+    "ended during the import. Rows imported so far are kept, and the next `serve` or `import` goes on with the rest."
+    " If its file was not sent yet, import it again"
+)
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ class ServedStack:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, Exception):
-            self._check_alive(error)
+            self.check_alive(error)
 
     def close(self) -> None:
         """Do nothing: the stack belongs to another command."""
@@ -124,6 +127,16 @@ class ServedStack:
     def s3(self) -> S3Client:
         """Return a client for the local S3."""
         return self._aws.s3
+
+    @property
+    def api_url(self) -> str:
+        """Return the API's base URL, without a trailing slash."""
+        return self.address.api
+
+    @property
+    def tokens(self) -> Tokens:
+        """Return the issuer of the tokens that the API accepts."""
+        return Tokens.load(self.state_dir, self._template)
 
     def call_api(self, tenant: str, user: str, method: str, path: str) -> int:
         """Send a request to the API, as this user, and return the status code of its response.
@@ -139,7 +152,7 @@ class ServedStack:
 
         Raises LocalError if the API does not answer.
         """
-        token = Tokens.load(self.state_dir, self._template).issue(tenant, user)
+        token = self.tokens.issue(tenant, user)
         request = build_own_request(token, method, path, body, if_match)
         connection = HTTPConnection(self.address.api.removeprefix("http://"), timeout=_API_SECONDS)
         try:
@@ -155,7 +168,7 @@ class ServedStack:
         """Return whether no message is queued or in flight; raises LocalError if `serve` has ended."""
         from local.event_sources.waiting import count_waiting
 
-        self._check_alive()
+        self.check_alive()
         return not count_waiting(self._template, self._aws)
 
     def wait_for_activity(self, seconds: float) -> None:
@@ -171,7 +184,8 @@ class ServedStack:
             lines = log.read().decode("utf-8", errors="replace").splitlines()
         return [failure for line in lines if (failure := InvocationFailedError.parse(line))]
 
-    def _check_alive(self, cause: Exception | None = None) -> None:
+    def check_alive(self, cause: Exception | None = None) -> None:
+        """Raise LocalError, with what to do, if `serve` has ended."""
         if _read_address(self.state_dir) != self.address:
             raise LocalError(f"`serve` (process {self.address.pid}) {self._ended_advice}") from cause
 

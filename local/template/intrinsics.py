@@ -85,6 +85,8 @@ def resolve(value: Any, lookup: Lookup) -> Any:
             return _substitute(text, lookup)
         case {"Fn::Join": [str(separator), list(parts)]} if len(value) == 1:
             return separator.join(str(resolve(part, lookup)) for part in parts)
+        case {"Fn::Select": [int(index), {"Fn::Split": [str(separator), text]}]} if len(value) == 1:
+            return str(resolve(text, lookup)).split(separator)[index]
     unknown = [key for key in value if str(key).startswith("Fn::")]
     if unknown:
         raise TemplateError(f"the local stack does not support {unknown[0]} in {dict(value)!r}")

@@ -134,6 +134,16 @@ class CorsRule:
 
 
 @dataclass(frozen=True)
+class Expiry:
+    """A lifecycle rule: days after which objects, superseded versions and uploads are deleted; None: never."""
+
+    prefix: str = ""
+    days: int | None = None
+    noncurrent_days: int | None = None
+    upload_days: int | None = None
+
+
+@dataclass(frozen=True)
 class Bucket:
     """One S3 bucket."""
 
@@ -142,6 +152,7 @@ class Bucket:
     versioned: bool
     notifications: tuple[Notification, ...] = field(default=())
     cors: tuple[CorsRule, ...] = field(default=())
+    expiries: tuple[Expiry, ...] = field(default=())
 
 
 def sort_dead_letter_queues_last(queues: Iterable[Queue]) -> list[str]:

@@ -72,6 +72,11 @@ class Template:
         """Return a template; raise TemplateError with the name of what is not supported."""
         return _Reader(path).read()
 
+    def list_consumers(self) -> list[str]:
+        """Return the functions that the messages of an import lead to: not those of dead-letter queues."""
+        dead = {queue.redrive.dead_letter_queue for queue in self.queues.values() if queue.redrive}
+        return [source.function for source in self.event_sources if source.queue not in dead]
+
     def queue_arn(self, queue: str) -> str:
         """Return the ARN of a queue by its logical id."""
         return f"arn:aws:sqs:{REGION}:{ACCOUNT_ID}:{self._get(self.queues, queue).name}"

@@ -17,6 +17,7 @@ from local.template.model import (
     CorsRule,
     DurableConfig,
     EventSource,
+    Expiry,
     Function,
     Notification,
     Queue,
@@ -131,12 +132,27 @@ def parse_bucket(name: str, properties: Properties) -> Bucket:
     _reject_unknown(f"{name}.NotificationConfiguration", notifications, ("QueueConfigurations",))
     cors = properties.get("CorsConfiguration") or {}
     _reject_unknown(f"{name}.CorsConfiguration", cors, ("CorsRules",))
+    lifecycle = properties.get("LifecycleConfiguration") or {}
     return Bucket(
         logical_id=name,
         name=_read_name(name, properties, "BucketName", default=name.lower()),
         versioned=(properties.get("VersioningConfiguration") or {}).get("Status") == "Enabled",
         notifications=tuple(_parse_notification(name, each) for each in notifications.get("QueueConfigurations") or ()),
         cors=tuple(_parse_cors_rule(name, each) for each in cors.get("CorsRules") or ()),
+        expiries=tuple(_parse_expiry(name, each) for each in lifecycle.get("Rules") or ()),
+    )
+
+
+def _parse_expiry(name: str, properties: Properties) -> Expiry:
+    known = ("ExpirationInDays", "NoncurrentVersionExpiration", "AbortIncompleteMultipartUpload", "Prefix")
+    _reject_unknown(f"{name}.LifecycleConfiguration", properties, known, ("Id", "Status"))
+    if properties.get("Status") != "Enabled":
+        return Expiry()
+    return Expiry(
+        prefix=properties.get("Prefix", ""),
+        days=properties.get("ExpirationInDays"),
+        noncurrent_days=(properties.get("NoncurrentVersionExpiration") or {}).get("NoncurrentDays"),
+        upload_days=(properties.get("AbortIncompleteMultipartUpload") or {}).get("DaysAfterInitiation"),
     )
 
 

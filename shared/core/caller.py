@@ -56,7 +56,7 @@ class Caller:
         token has no such claim.
         """
         tenant, user = claims.get(tenant_claim), claims.get("sub")
-        if not (_is_name(tenant, MAX_TENANT_CHARACTERS) and _is_name(user, MAX_USER_CHARACTERS)):
+        if not (is_name_of_tenant(tenant) and _is_name(user, MAX_USER_CHARACTERS)):
             raise ForbiddenError()
         # The tables of links store the user in utf8mb3, which has no character beyond U+FFFF.
         if max(str(user)) > "\uffff":
@@ -66,6 +66,11 @@ class Caller:
             raise ForbiddenError(_NO_CASES)
         name = _parse_name(claims.get(name_claim))
         return cls(tenant_id=str(tenant), user_id=str(user), cases=_parse_cases(cases), user_name=name)
+
+
+def is_name_of_tenant(value: object) -> bool:
+    """Return whether a tenant can have this name: it fits into an S3 key and into every column that stores it."""
+    return _is_name(value, MAX_TENANT_CHARACTERS)
 
 
 def _parse_cases(claim: object) -> frozenset[str] | None:

@@ -31,6 +31,8 @@ class FileFailure(StrEnum):
     NOT_UPLOADED = "NOT_UPLOADED"
     NOT_COMPLETED = "NOT_COMPLETED"
     HELD_TOO_LONG = "HELD_TOO_LONG"
+    CASE_CLOSED = "CASE_CLOSED"
+    ROWS_PER_DAY = "ROWS_PER_DAY"
 
 
 class Rejection(StrEnum):

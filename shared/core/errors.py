@@ -9,7 +9,6 @@
     │   ├── NotFoundError           an object that the caller's tenant does not have (HTTP 404)
     │   ├── KeyReusedError          an idempotency key that was used for another request (HTTP 422)
     │   ├── PreconditionMissingError  a change without If-Match (HTTP 428)
-    │   ├── FilterTooBroadError     a filter without an index in a large case (HTTP 422)
     │   ├── NothingToProduceError   a production whose selection matches no exhibit
     │   └── ProductionRefusedError  documents that cannot be produced (HTTP 422); carries the findings
     ├── ConflictError               a concurrent operation: retry the whole transaction, then HTTP 409
@@ -136,10 +135,6 @@ class KeyReusedError(InvalidInputError):
 
 class PreconditionMissingError(InvalidInputError):
     """If-Match is missing; send the ETag of the version that you are changing."""
-
-
-class FilterTooBroadError(InvalidInputError):
-    """The filter would read every document of a large case; add a filter by custodian, tag or control number."""
 
 
 class NothingToProduceError(InvalidInputError):

@@ -130,3 +130,8 @@ def _build_production_event(event_type: str, production_id: int, tenant_id: str,
 
 def _build_import_event(event_type: str, import_id: int, tenant_id: str, **payload: Any) -> Event:
     return Event(event_type, "import", str(import_id), {"importId": import_id, **payload}, tenant_id)
+
+
+def case_purged(case_id: int, tenant_id: str, sha256: str) -> Event:
+    """Return the event of a case of which nothing is left; `sha256` is that of its certificate."""
+    return Event("case.purged", "case", str(case_id), {"caseId": case_id, "sha256": sha256}, tenant_id)

@@ -1,8 +1,35 @@
-"""The statuses of imports, chunks, productions and produced documents. The tables hold the values."""
+"""The statuses of cases, imports, chunks, productions and produced documents. The tables hold the values."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+
+
+class CaseStatus(StrEnum):
+    """The status of a case: open for work, closed until it is opened again, being purged, or purged.
+
+    A legal hold is no status: an open or a closed case may have one.
+    """
+
+    OPEN = "open"
+    CLOSED = "closed"
+    PURGING = "purging"
+    PURGED = "purged"
+
+
+class CaseChange(StrEnum):
+    """What `case_changes` records of a case."""
+
+    RENAMED = "renamed"
+    CLOSED = "closed"
+    REOPENED = "reopened"
+    HELD = "held"
+    LIFTED = "lifted"
+    PURGE_REQUESTED = "purge_requested"
+    PURGE_WITHDRAWN = "purge_withdrawn"
+    PURGE_BEGUN = "purge_begun"
+    PURGED = "purged"
+    UPLOAD_REFUSED = "upload_refused"
 
 
 class ImportStatus(StrEnum):

@@ -26,6 +26,16 @@ class ActKind(StrEnum):
     """What was done; the part before the dot is the type of the object. A name never changes its meaning."""
 
     CASE_CREATED = "case.created"
+    CASE_RENAMED = "case.renamed"
+    CASE_CLOSED = "case.closed"
+    CASE_REOPENED = "case.reopened"
+    CASE_HELD = "case.held"
+    CASE_LIFTED = "case.lifted"
+    CASE_PURGE_REQUESTED = "case.purge_requested"
+    CASE_PURGE_WITHDRAWN = "case.purge_withdrawn"
+    CASE_PURGE_BEGUN = "case.purge_begun"
+    CASE_PURGED = "case.purged"
+    CASE_UPLOAD_REFUSED = "case.upload_refused"
     EXHIBITS_TAGGED = "case.exhibits_tagged"
     EXHIBITS_UNTAGGED = "case.exhibits_untagged"
     CUSTODIAN_ADDED = "custodian.added"
@@ -70,6 +80,7 @@ class ActKind(StrEnum):
     EXPORT_CANCELLED = "export.cancelled"
     EXPORT_COMPLETED = "export.completed"
     EXPORT_FAILED = "export.failed"
+    EVENTS_RETRIED = "event.retried"
     DEVICE_LABELLED = "device.labelled"
     PERIODS_ADDED = "device.periods_added"
     PERIOD_CHANGED = "device.period_changed"
@@ -103,6 +114,11 @@ def record_act(transaction: Session, caller: Caller, *acts: Act) -> None:
 def record_own_act(transaction: Session, tenant_id: str, *acts: Act) -> None:
     """Record what the application did for a tenant without a request."""
     _insert(transaction, tenant_id, None, acts)
+
+
+def record_user_act(transaction: Session, tenant_id: str, user_id: str | None, *acts: Act) -> None:
+    """Record what a user did, or the application: then `user_id` is None."""
+    _insert(transaction, tenant_id, user_id, acts)
 
 
 def record_no_act(transaction: Session) -> None:

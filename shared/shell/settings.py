@@ -23,6 +23,7 @@ class Settings:
     db_name: str | None
     db_secret_arn: str | None
     db_user_secret_arn: str | None
+    db_purge_secret_arn: str | None
     db_charset: str
     deadlock_retry_attempts: int
     deadlock_retry_delay: float
@@ -35,6 +36,7 @@ class Settings:
     production_checks_queue_url: str
     production_requests_queue_url: str
     volume_work_queue_url: str
+    case_purges_queue_url: str
     max_productions: int
     events_topic_arn: str
     event_bus_name: str
@@ -53,9 +55,16 @@ class Settings:
     cases_claim: str
     cases_required: bool
     user_name_claim: str
+    tenants_by_first_use: bool
+    cell_number: int
     idempotency_ttl_hours: int
     upload_url_seconds: int
+    purge_last_look_seconds: int
+    backup_days: int | None
+    backup_vault_days: int | None
+    log_retention_days: int | None
     custody_locking: str
+    function_name: str
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -67,6 +76,7 @@ class Settings:
             db_name=environment.get("DB_NAME"),
             db_secret_arn=environment.get("DB_SECRET_ARN"),
             db_user_secret_arn=environment.get("DB_USER_SECRET_ARN"),
+            db_purge_secret_arn=environment.get("DB_PURGE_SECRET_ARN"),
             db_charset=_read_choice(environment, "DB_CHARSET", "utf8mb3", "utf8mb4"),
             deadlock_retry_attempts=_read_integer(environment, "DB_DEADLOCK_RETRY_ATTEMPTS", "5"),
             deadlock_retry_delay=_read_number(environment, "DB_DEADLOCK_RETRY_DELAY", "0.2"),
@@ -79,6 +89,7 @@ class Settings:
             production_checks_queue_url=_read_required(environment, "PRODUCTION_CHECKS_QUEUE_URL"),
             production_requests_queue_url=environment.get("PRODUCTION_REQUESTS_QUEUE_URL", ""),
             volume_work_queue_url=environment.get("VOLUME_WORK_QUEUE_URL", ""),
+            case_purges_queue_url=environment.get("CASE_PURGES_QUEUE_URL", ""),
             max_productions=_read_integer(environment, "MAX_PRODUCTIONS", "10"),
             events_topic_arn=_read_required(environment, "EVENTS_TOPIC_ARN"),
             event_bus_name=environment.get("EVENT_BUS_NAME", ""),
@@ -97,9 +108,17 @@ class Settings:
             cases_claim=environment.get("CASES_CLAIM", "custom:cases"),
             cases_required=_read_choice(environment, "CASES_REQUIRED", "false", "true") == "true",
             user_name_claim=environment.get("USER_NAME_CLAIM", "email"),
+            tenants_by_first_use=_read_choice(environment, "TENANTS_BY_FIRST_USE", "true", "false") == "true",
+            cell_number=_read_integer(environment, "CELL_NUMBER", "0"),
             idempotency_ttl_hours=_read_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
             upload_url_seconds=_read_integer(environment, "UPLOAD_URL_SECONDS", "3600"),
+            purge_last_look_seconds=_read_integer(environment, "PURGE_LAST_LOOK_SECONDS", "604800"),
+            backup_days=_read_days(environment, "BACKUP_DAYS"),
+            backup_vault_days=_read_days(environment, "BACKUP_VAULT_DAYS"),
+            log_retention_days=_read_days(environment, "LOG_RETENTION_DAYS"),
             custody_locking=_read_choice(environment, "CUSTODY_LOCKING", "pessimistic", "optimistic"),
+            # Lambda sets it.
+            function_name=environment.get("AWS_LAMBDA_FUNCTION_NAME", ""),
         )
 
 
@@ -108,7 +127,8 @@ class ConsoleSettings:
     """What the console has to know of a deployment; an origin is `https://host`, empty where there is none.
 
     `storage` is the origin of presigned URLs. `sign_in` is `cognito`, `local`, `none`, or `issuer` where tokens are of
-    `issuer`, which no page of the console can use yet.
+    `issuer`, which no page of the console can use yet. With `none`, a domain is for the command, which the user pool
+    sends back to the machine of the user.
     """
 
     storage: str
@@ -165,6 +185,11 @@ def _read_number(environment: Mapping[str, str], name: str, default: str) -> flo
 
 def _read_integer(environment: Mapping[str, str], name: str, default: str) -> int:
     return int(_read_number(environment, name, default))
+
+
+def _read_days(environment: Mapping[str, str], name: str) -> int | None:
+    """Return a number of days; None if the deployment does not say."""
+    return _read_integer(environment, name, "0") if environment.get(name) else None
 
 
 def _read_choice(environment: Mapping[str, str], name: str, default: str, *others: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
@@ -60,12 +60,14 @@ class Message:
 class PublishResponse:
     """The keys of accepted messages and of permanently refused ones; any other message failed for now.
 
-    `reachable` is False if the next call would probably fail too.
+    `codes` are the error codes of those that were refused, by their keys. `reachable` is False if the next call would
+    probably fail too.
     """
 
     accepted: frozenset[str] = frozenset()
     refused: frozenset[str] = frozenset()
     reachable: bool = True
+    codes: Mapping[str, str] = field(default_factory=dict)
 
 
 def publish_sns_message(message: Mapping[str, Any]) -> bool:
@@ -96,18 +98,21 @@ def publish_batch(messages: Sequence[Message]) -> PublishResponse:
         logger.warning("events not published", extra={"count": len(messages), "code": _code(error)})
         if not _is_invalid_message(error):
             return PublishResponse(reachable=False)
-        return _one_by_one(messages) if len(messages) > 1 else PublishResponse(refused=frozenset({messages[0].key}))
+        if len(messages) > 1:
+            return _one_by_one(messages)
+        key = messages[0].key
+        return PublishResponse(refused=frozenset({key}), codes={key: _code(error)})
     return _parse_response(response)
 
 
 def _one_by_one(messages: Sequence[Message]) -> PublishResponse:
-    accepted, refused = frozenset[str](), frozenset[str]()
+    accepted, refused, codes = frozenset[str](), frozenset[str](), dict[str, str]()
     for message in messages:
         response = publish_batch([message])
-        accepted, refused = accepted | response.accepted, refused | response.refused
+        accepted, refused, codes = accepted | response.accepted, refused | response.refused, codes | {**response.codes}
         if not response.reachable:
-            return PublishResponse(accepted, refused, reachable=False)
-    return PublishResponse(accepted, refused)
+            return PublishResponse(accepted, refused, reachable=False, codes=codes)
+    return PublishResponse(accepted, refused, codes=codes)
 
 
 def _entry(message: Message) -> Any:
@@ -122,8 +127,8 @@ def _parse_response(response: Mapping[str, Any]) -> PublishResponse:
     failed = response.get("Failed", [])
     for failure in failed:
         logger.warning("event not published", extra={"event": failure.get("Id"), "code": failure.get("Code")})
-    refused = frozenset(failure["Id"] for failure in failed if _is_refused(failure))
-    return PublishResponse(accepted, refused, reachable=bool(accepted or refused))
+    codes = {failure["Id"]: str(failure.get("Code", "")) for failure in failed if _is_refused(failure)}
+    return PublishResponse(accepted, frozenset(codes), reachable=bool(accepted or codes), codes=codes)
 
 
 def _is_refused(failure: Mapping[str, Any]) -> bool:

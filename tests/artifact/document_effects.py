@@ -15,6 +15,8 @@ from tests.artifact.import_effects import DONE
 from tests.support.application.driver import sqs_event
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.runs import ask, objects_of, put_documents, status_of
+from tests.support.purges import runs as purges
+from tests.support.purges.filled_cases import fill_case
 from tests.support.volumes.stored_files import page_set, volume, volume_file
 
 PRODUCE = "ProduceFunction"
@@ -186,6 +188,22 @@ def resume_productions(sender: Sender) -> None:
     sender.world.query("UPDATE productions SET updated_at = NOW(6) - INTERVAL 1 DAY")
     assert sender.send("resume_productions")["resumed"] == 1
     assert sender.world.query(REQUESTS) == [(2,)]
+
+
+def purge_cases(sender: Sender) -> None:
+    """Of the case, rows and versions are gone, and counted; a production past its pivot was waited for."""
+    case = fill_case(sender.world, 1, rows=1)
+    sender.world.query("UPDATE productions SET is_open = 1")
+    purges.request(sender.world, 1)
+    sender.send("purge_expired")
+    assert sender.send("purge_cases") == DONE
+    sender.world.query("UPDATE productions SET is_open = 0")
+    while not purges.has_ended(sender.world, 1):
+        purges.end_pauses(sender.world)
+        assert sender.send("purge_cases") == DONE
+    certificate = purges.stored(sender.world, 1)
+    assert {each.table: each.rows for each in certificate.rows} == dict(case.rows)
+    assert sum(each.versions for each in certificate.objects) == len(case.keys)
 
 
 def produce(sender: Sender) -> None:

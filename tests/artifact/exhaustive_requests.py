@@ -21,8 +21,16 @@ from local.template.reader import Template
 from shell.aws import clients, s3, s3_copies
 from shell.imports.state.records import load_current_import
 from shell.imports.upload_matching import split_lock
+from shell.outbox import leases
 from shell.work.reading import dispatch
-from tests.artifact import document_effects, import_effects, volume_effects, volume_requests
+from tests.artifact import (
+    case_requests,
+    document_effects,
+    import_effects,
+    production_requests,
+    volume_effects,
+    volume_requests,
+)
 from tests.artifact.event_sender import HTTP_S, Api, Sender
 from tests.artifact.export_requests import give_an_export_up
 from tests.artifact.import_effects import DONE, THREE
@@ -31,7 +39,7 @@ from tests.artifact.queue_requests import leave_messages_behind, redeliver_what_
 from tests.integration.volumes.volume_requests import work_messages
 from tests.support.application.driver import World, completion_messages, request_messages, sqs_event, taken_from
 from tests.support.database.empty_tables import empty_tables
-from tests.support.productions.runs import ask, put_documents, put_file, status_of
+from tests.support.productions.runs import put_file
 
 PART = 5 * 1024 * 1024
 Effect = Callable[[Sender], None]
@@ -156,34 +164,16 @@ def an_import_is_undone_and_the_report_of_it_read(sender: Sender) -> None:
     assert _put("GET", undone["report"]).content.startswith(b"\xef\xbb\xbfline,")
 
 
-def a_production_with_an_archived_file_is_undone(sender: Sender) -> None:
-    """The file is there when it is looked for, and cannot be copied; what was copied before is deleted."""
-    put_documents(sender.world, ["A", "B"])
-    key = "files/tenant/Case/TEXT/B.txt"
-    clients.s3().put_object(Bucket=sender.world.bucket, Key=key, Body=b"text", StorageClass="GLACIER")
-    production = ask()
-    assert sender.send("start_production", productionId=production) == DONE
-    document_effects.wait_for_executions(sender)
-    assert status_of(sender.world, production) == "cancelled", status_of(sender.world, production)
-
-
-def a_production_is_looked_up_that_nothing_was_heard_of(sender: Sender) -> None:
-    """Lambda says that its execution has ended, and it is requested again."""
-    put_documents(sender.world, ["A"])
-    first = ask()
-    assert sender.send("start_production", productionId=first) == DONE
-    document_effects.wait_for_executions(sender)
-    second = ask(prefix="OTHER")
-    [(arn,)] = sender.world.query("SELECT execution_arn FROM productions WHERE id = :p", p=first)
-    old = "UPDATE productions SET execution_arn = :arn, updated_at = NOW(6) - INTERVAL 1 DAY WHERE id = :p"
-    sender.world.query(old, arn=arn, p=second)
-    assert sender.send("resume_productions")["resumed"] == 1
-
-
-def a_production_is_cancelled(sender: Sender) -> None:
-    """Through the API."""
-    put_documents(sender.world, ["A"])
-    Api(sender.stack).call("POST", f"/productions/{ask()}/cancel")
+def an_event_is_published_again(sender: Sender) -> None:
+    """One that was given up: the publisher is waked."""
+    sender.world.start(THREE)
+    giving_up = "UPDATE outbox_events SET published = :state, tenant_id = 'tenant' ORDER BY id LIMIT 1"
+    sender.world.query(giving_up, state=leases.DEAD_LETTERED)
+    assert Api(sender.stack).call("POST", "/operations/events/retry") == {
+        "retried": 1,
+        "left": 0,
+        "leftIsLowerBound": False,
+    }
 
 
 BY_BUILT_FUNCTIONS: tuple[Effect, ...] = (
@@ -196,9 +186,11 @@ BY_BUILT_FUNCTIONS: tuple[Effect, ...] = (
     what_failed_goes_back_once,
     a_report_is_written_of_a_file_that_is_gone,
     an_import_is_undone_and_the_report_of_it_read,
-    a_production_with_an_archived_file_is_undone,
-    a_production_is_looked_up_that_nothing_was_heard_of,
-    a_production_is_cancelled,
+    production_requests.a_production_with_an_archived_file_is_undone,
+    production_requests.a_production_is_looked_up_that_nothing_was_heard_of,
+    production_requests.a_production_is_cancelled,
+    an_event_is_published_again,
+    case_requests.what_arrives_for_a_purged_case_is_deleted,
     volume_requests.a_volume_is_imported_undone_and_deleted,
     volume_requests.a_volume_is_checked_and_then_imported,
     volume_requests.a_zip_that_is_not_there_is_missed,

@@ -46,10 +46,23 @@ UNSEEN |= {
 # The local stack's functions get DATABASE_URL, and look up no secret; the other secret is every function's.
 ADMINISTRATOR = "arn:aws:local:::DatabaseCluster.MasterUserSecret.SecretArn"
 UNSEEN |= {Grant("MigrateDatabaseFunction", "secretsmanager:GetSecretValue", ADMINISTRATOR)}
+UNSEEN |= {
+    Grant(each, "secretsmanager:GetSecretValue", "PurgeUserSecret")
+    for each in ("MigrateDatabaseFunction", "PurgeCasesFunction")
+}
+# Of a version that S3 refuses to delete: the bucket has no Object Lock here.
+UNSEEN |= {
+    Grant("PurgeCasesFunction", f"s3:GetObject{each}", f"{EVIDENCE}/*")
+    for each in ("Version", "Retention", "LegalHold")
+}
+# For the rest of a migration that takes longer than an invocation.
+ITSELF = "arn:aws:lambda:us-east-1:123456789012:function:exhibit-ingest-local-MigrateDatabaseFunction-*"
+UNSEEN |= {Grant("MigrateDatabaseFunction", "lambda:InvokeFunction", ITSELF)}
 # They name a class of which they do not use this method.
 NOT_MADE = {("CustodiansApiFunction", "s3.head_object"), ("WriteImportReportFunction", "s3.head_object")}
 NOT_MADE |= {("ImportChecksApiFunction", "s3.get_object"), ("ProductionsApiFunction", "s3.get_object")}
-NOT_MADE |= {("UploadsApiFunction", "s3.complete_multipart_upload")}
+NOT_MADE |= {("UploadsApiFunction", "s3.complete_multipart_upload"), ("PurgeCasesFunction", "s3.head_object")}
+NOT_MADE |= {("MigrateDatabaseFunction", "lambda.invoke")}
 # They give no queue to `sqs_handler`, which then neither postpones a message nor sends it again.
 NOT_MADE |= {
     ("HandleFailedChunkFunction", "sqs.change_message_visibility"),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import URL
 
-from exhibit_ingest.cli import sam_local
+from local.command import sam_local
 from local.lambda_runtime.build_artifact import Artifact
 from local.stack import LocalStack, StackOptions
 from local.stack.options import REPOSITORY

@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, create_engine
 
-from exhibit_ingest.cli import report_download, upload_and_wait
-from exhibit_ingest.cli.import_status import ImportProgressReader
+from exhibit_ingest.client.api import Api
+from exhibit_ingest.client.versions import read_me
+from exhibit_ingest.import_request import ImportRequest
+from exhibit_ingest.importing.file_imports import import_into
+from exhibit_ingest.importing.result import ImportResult
+from exhibit_ingest.session.machine import MachineWish
+from exhibit_ingest.session.session import Session
+from local.command.machine import describe_machine
 from local.lambda_runtime.build_artifact import Artifact
 from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
@@ -33,11 +39,12 @@ def running(state: Path, schema_url: URL, name: str, artifact: Path | None = Non
 
 def left_by(stack: LocalStack, file: Path, folder: Path) -> tuple[Dump, dict[str, bytes]]:
     """The dump and the report files of a file's import."""
-    with ImportProgressReader(stack.database_url) as states:
-        key = upload_and_wait.build_upload_key("tenant", "Demo", file)
-        upload_and_wait.upload_load_file(stack, file, key, {})
-        state = upload_and_wait.wait_for_import(stack, lambda: states.find(stack.bucket, key), lambda _state: None)
-    report_download.download(stack.s3, stack.bucket, state, folder)
+    machine, results = describe_machine(stack, MachineWish("tenant", "ada")), list[ImportResult]()
+    with Api(machine.url, machine.tokens) as api:
+        session = Session(api, "this machine", read_me(api), folder, machine)
+        import_into(session, ImportRequest([file], "Demo", {}), results)
+        session.close()
+    [state] = [result.state for result in results if result.state]
     written = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     engine = create_engine(stack.database_url)
     try:

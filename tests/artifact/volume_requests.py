@@ -186,17 +186,24 @@ def a_large_file_of_a_volume_is_sent_in_parts(sender: Sender) -> None:
 
 
 def uploads_are_resumed(sender: Sender) -> None:
-    """Of a zip and of a file of a volume, the only part is sent, and then listed."""
+    """Of a zip, a file of a volume and a load file, the only part is sent, listed and completed."""
     api, size = Api(sender.stack), MIN_BYTES_IN_PARTS
     named = {"case": "Case", "name": "VOL001"}
     archive = {"fileName": "VOL001.zip", "size": size, "inParts": True}
     zipped = api.call("POST", "/volumes", {**named, "archive": archive})["id"]
     folder = api.call("POST", "/volumes", named)["id"]
     api.call("POST", f"/volumes/{folder}/files", [{"path": "1.pst", "size": size, "inParts": True}])
-    for path in (f"/volumes/{zipped}/upload", f"/volumes/{folder}/upload?path=1.pst"):
+    imported = api.call("POST", "/imports", {"case": "Case", **archive})["id"]
+    paths = (f"/volumes/{zipped}/upload", f"/volumes/{folder}/upload?path=1.pst", f"/imports/{imported}/upload")
+    for path in paths:
         [part] = api.call("GET", path)["upload"]["parts"]
-        put(part["url"], bytes(size), {})
-        assert [each["size"] for each in api.call("GET", path)["parts"]] == [size]
+        etag = put(part["url"], bytes(size), {}).headers["ETag"]
+        awaited = api.call("GET", path)
+        assert [each["size"] for each in awaited["parts"]] == [size]
+        body = f"<Part><PartNumber>1</PartNumber><ETag>{etag}</ETag></Part>"
+        body = f"<CompleteMultipartUpload>{body}</CompleteMultipartUpload>"
+        put(awaited["upload"]["completeUrl"], body.encode(), awaited["upload"]["headers"], "POST")
+        assert api.call("GET", path)["state"] == "stored"
 
 
 def work_that_failed_goes_back_once(sender: Sender) -> None:

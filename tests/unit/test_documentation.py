@@ -60,9 +60,9 @@ OPTIONS += ["mode", *OVERLAY_OPTIONS, *FILE_OPTIONS, *LIST_OPTIONS]
 
 def test_every_option_of_the_introduction_is_one_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     offered = ""
-    for command in ("import", "undo", "serve", "token", "reset"):
+    for command in ("import", "undo", "serve", "token", "reset", "produce", "custody hold", "backup", "restore"):
         with pytest.raises(SystemExit):
-            main([command, "--help"])
+            main([*command.split(), "--help"])
         offered += capsys.readouterr().out
     options = set(re.findall(r"(?<![\w-])--[a-z]+", INTRODUCTION)) - {"--guided", "--env"}
     assert options

@@ -49,11 +49,25 @@ const everyRequest: Middleware = {
   },
 };
 
+/** Parameters that are repeated, because their values can have commas; the values of others are joined by them. */
+const REPEATED = new Set(["custodian", "tag", "tagTree"]);
+
+/** Return a query as the API reads it; what is undefined or null is left out. */
+export function querySerializer(query: Record<string, unknown>): string {
+  const written = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue;
+    const values = Array.isArray(value) && REPEATED.has(name) ? value : [value];
+    for (const each of values) written.append(name, String(each));
+  }
+  return written.toString().replaceAll("+", "%20");
+}
+
 /**
  * The API, at the origin of the page. A response without success is thrown as ApiError. Requests that change something
  * have an Idempotency-Key, made where the user decides: what is sent again with it takes effect once.
  */
-export const api = createClient<paths>({ baseUrl: "" });
+export const api = createClient<paths>({ baseUrl: "", querySerializer });
 api.use(everyRequest);
 
 /** The data of a response, which is there unless the request failed. */

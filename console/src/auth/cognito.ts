@@ -1,5 +1,6 @@
 // Sign-in by Cognito's hosted page: authorization code with PKCE (RFC 7636). Between the redirect and its answer the
 // verifier and the place to return to are in sessionStorage, under the random `state`; tokens never are.
+import { send } from "../api/reach";
 
 export interface HostedPage {
   domain: string;
@@ -69,7 +70,7 @@ export const refresh = (page: HostedPage, token: string) =>
 
 async function exchange({ domain, clientId }: HostedPage, grant: Record<string, string>): Promise<Tokens> {
   const body = new URLSearchParams({ client_id: clientId, ...grant });
-  const response = await fetch(`${domain}/oauth2/token`, { method: "POST", body });
+  const response = await send(`${domain}/oauth2/token`, { method: "POST", body });
   const message = `The sign-in failed (${response.status}). Reload the page to sign in again.`;
   if (!response.ok) throw response.status < 500 ? new RefusedError(message) : new Error(message);
   const { id_token, refresh_token, expires_in } = (await response.json()) as {

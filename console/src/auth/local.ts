@@ -1,5 +1,6 @@
 // Sign-in on this machine: the key of the link that `make local` prints is exchanged for a token. The server keeps a
 // cookie that no script reads, so that a reload needs no key. The choice of user and role is kept for this window.
+import { send } from "../api/reach";
 
 export interface Person {
   tenant: string;
@@ -27,7 +28,7 @@ export function keepPerson(person: Person): void {
 }
 
 export async function exchangeKey(person: Person, key: string): Promise<{ idToken: string; expiresIn: number }> {
-  const response = await fetch("/console/token", {
+  const response = await send("/console/token", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ ...person, key }),

@@ -1,5 +1,6 @@
 // Who is signed in. Tokens live in the variables of this module alone: not in storage, not in an address.
 import { useSyncExternalStore } from "react";
+import { noteAnswer, noteMissing, send, UnansweredError, waitForNetwork } from "../api/reach";
 import { finishSignIn, leaveForSignIn, leaveForSignOut, refresh, RefusedError, type HostedPage } from "./cognito";
 import { exchangeKey, keepPerson, keptPerson, takeKey, type Person } from "./local";
 
@@ -26,16 +27,37 @@ export function getToken(): string | null {
   return session.state === "signed-in" ? session.idToken : null;
 }
 
-/** Sign in with what the address and the browser offer; a page that cannot becomes signed-out, with the reason. */
+/**
+ * Sign in with what the address and the browser offer; a page that cannot becomes signed-out, with the reason. While no
+ * server answers it goes on trying.
+ */
 export async function startSession(): Promise<void> {
-  let config: Config;
-  try {
-    config = (await (await fetch("/console/config.json")).json()) as Config;
-  } catch {
-    return change({ state: "signed-out", config: null, reason: "The server does not answer. Reload the page." });
+  for (;;) {
+    try {
+      await signIn(await readConfig());
+      return noteAnswer();
+    } catch (error) {
+      if (!(error instanceof UnansweredError)) throw error;
+      noteMissing();
+      await waitForNetwork();
+    }
   }
+}
+
+async function readConfig(): Promise<Config> {
+  const response = await send("/console/config.json");
+  const config = response.ok ? ((await response.json().catch(() => null)) as Config | null) : null;
+  // A proxy has answered for the server.
+  if (config === null) throw new UnansweredError(`The configuration was not found (${response.status}).`);
+  return config;
+}
+
+let key: string | null = null;
+
+/** Throws UnansweredError alone. */
+async function signIn(config: Config): Promise<void> {
   try {
-    if (config.signIn.kind === "local") await signInLocally(config, keptPerson(), takeKey());
+    if (config.signIn.kind === "local") await signInLocally(config, keptPerson(), (key ??= takeKey()));
     else if (config.signIn.kind === "cognito") await signInByCognito(config, hostedPage(config));
     else
       change({
@@ -46,6 +68,7 @@ export async function startSession(): Promise<void> {
           "JwtIssuer, as docs/operations.md describes.",
       });
   } catch (error) {
+    if (error instanceof UnansweredError) throw error;
     change({ state: "signed-out", config, reason: error instanceof Error ? error.message : String(error) });
   }
 }
@@ -94,7 +117,7 @@ export async function renewSession(): Promise<void> {
   }
 }
 
-const isSignedOut = () => session.state === "signed-out";
+export const isSignedOut = () => session.state === "signed-out";
 
 export function signOut(): void {
   if (session.state !== "signed-in") return;

@@ -1,6 +1,7 @@
 import { Component, type ReactNode } from "react";
 import { Link } from "wouter";
-import { holdsSomething, MissingPage } from "./lazily";
+import { MissingPage } from "./lazily";
+import { holdsSomething } from "./leaving";
 
 interface BoundaryProps {
   /** The path of what is shown: another one is shown although this one has failed. */

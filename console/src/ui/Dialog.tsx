@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactNode } from "react";
+import { useEffect, useId, useLayoutEffect, useRef, type ReactNode } from "react";
 
 /** The browser's own dialog: it holds the focus, closes with Escape and makes the page behind it inert. */
 export function Dialog(props: { title: string; open: boolean; onClose?: () => void; children: ReactNode }) {
@@ -9,6 +9,11 @@ export function Dialog(props: { title: string; open: boolean; onClose?: () => vo
     if (props.open && !dialog.open) dialog.showModal();
     if (!props.open && dialog.open) dialog.close();
   }, [props.open]);
+  // One that is taken from the page while it is open would leave the focus nowhere: closed, it gives it back.
+  useLayoutEffect(() => {
+    const dialog = element.current!;
+    return () => dialog.close();
+  }, []);
   return (
     <dialog
       ref={element}

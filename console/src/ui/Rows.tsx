@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Untrusted } from "./Untrusted";
+import { LongText } from "./Untrusted";
 
 /** A column of a table: its heading, and what a row has there. A text is one of a file; a number is a line. */
 export type Column<Row> = [heading: string, cell: (row: Row) => ReactNode | string | null];
@@ -36,7 +36,7 @@ export function Rows<Row>({ columns, rows }: { columns: Column<Row>[]; rows: Row
 const CLASSES: Record<string, string> = { Line: "num", Document: "name" };
 
 function show(cell: ReactNode | string | null): ReactNode {
-  return typeof cell === "string" || cell === null ? <Untrusted text={cell} /> : cell;
+  return typeof cell === "string" || cell === null ? <LongText text={cell} /> : cell;
 }
 
 /** The line of a finding, from 1; 0 is the whole file. */

@@ -17,12 +17,12 @@ const REASONS: Record<string, Reason> = {
   },
   NOT_IN_CASE: {
     words: "not in the case",
-    advice: "Correct the number, or import the document first and load the row again as it is.",
+    advice: "Correct the number, or import the document first and import the row again as it is.",
   },
   AMBIGUOUS_KEY: { words: "several documents match", advice: "Overlay them by control number." },
   DOCUMENT_CHANGED: {
     words: "document changed since",
-    advice: "Compare the two. If the row is still right, load it over the version that you have seen.",
+    advice: "Compare the two. If the row is still right, import it over the version that you have seen.",
   },
   WRONG_CELL_COUNT: {
     words: "cells do not fit the header",
@@ -69,7 +69,7 @@ const OWN_FAULTS = new Set([
 ]);
 /** Reasons whose message says no more than their words do, or than the sheet beside it. */
 const PLAIN = new Set(["MISSING_ID", "WRONG_CELL_COUNT", "MALFORMED_QUOTING"]);
-/** Reasons that lie in the case, which may be other now: the row can be loaded again as it is. */
+/** Reasons that lie in the case, which may be other now: the row can be imported again as it is. */
 const OF_THE_CASE = new Set(["NOT_IN_CASE", "AMBIGUOUS_KEY", "EXISTS_WITH_OTHER_VALUES", "DUPLICATE_ID"]);
 const COMPARABLE = new Set(["EXISTS_WITH_OTHER_VALUES", "DUPLICATE_ID", "DOCUMENT_CHANGED"]);
 

@@ -1,4 +1,5 @@
 import { createElement, lazy, type ComponentType } from "react";
+import { holdsSomething } from "./leaving";
 
 /** The script of a page could not be loaded. */
 export class MissingPage extends Error {
@@ -49,9 +50,4 @@ async function hasOtherVersion(): Promise<boolean> {
     () => null,
   );
   return page !== null && script != null && !page.includes(script);
-}
-
-/** Whether something would be lost by a reload: what would have the browser ask before it leaves the page. */
-export function holdsSomething(): boolean {
-  return !dispatchEvent(new Event("beforeunload", { cancelable: true }));
 }

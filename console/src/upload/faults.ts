@@ -97,6 +97,14 @@ const makeSignatureFault = (path: string) =>
 export const makeGoneFault = () =>
   new UploadFault("final", "UPLOAD_EXPIRED", "The storage has deleted the parts, after seven days.", ANNOUNCE);
 
+export const makeOtherFault = (path: string) =>
+  new UploadFault(
+    "final",
+    "OTHER_BYTES",
+    `${path || "The folder"} was sent before with other bytes: it has been changed since.`,
+    ANNOUNCE,
+  );
+
 export const makeSizeFault = (path: string, size: number, announced: number) =>
   new UploadFault(
     "final",

@@ -80,11 +80,12 @@ function makeFileTask(
   context: Context,
 ): Task {
   if (item.path !== file.path) throw new UploadFault("final", "UNEXPECTED", "The server declared other files.");
-  if (item.stored) {
+  // A small file was declared with its SHA-256, and the server refuses another one.
+  if (item.stored && file.size < MIN_BYTES_IN_PARTS) {
     context.countThere();
     return { path: file.path, files: 1, bytes: file.size, run: async () => undefined };
   }
-  const own = { urls: item.upload, getState: () => target.getState(file.path) };
+  const own = { urls: item.stored ? null : item.upload, getState: () => target.getState(file.path) };
   return new ObjectUpload(file.path, fileSource(file.file, file.path), own).begin(context.environment);
 }
 

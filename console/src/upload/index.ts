@@ -1,4 +1,5 @@
 // Everything that moves bytes from a browser to the bucket. Pages import from here alone.
+export { crc32 } from "./crc";
 export { UploadFault } from "./faults";
 export { handOver, takeHandedOver } from "./hand_over";
 export { packFiles } from "./pack";
@@ -7,6 +8,7 @@ export { fileSource } from "./sources";
 export { archiveTarget, folderTarget, importTarget } from "./targets";
 export { findFile, summarize } from "./things";
 export { forgetTransfer, getTransfer, keepTransfer, sendBeginning, uploadFolder, uploadSource } from "./transfers";
+export { StoredZip } from "./stored_zip";
 export type { Environment } from "./environment";
 export type * from "./types";
 

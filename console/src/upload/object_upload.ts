@@ -1,11 +1,12 @@
 // Sends one object to its place in the bucket: in one request, or in parts that are then put together.
 //
 // Guaranteed: the object is put together from parts that were sent here, or whose checksum is that of the same bytes
-// here; a part that S3 has is not sent again; URLs are renewed before they expire and when they are refused. Not
+// here; an object that is there as a whole is compared too, if the storage has its checksum; a part that S3 has is not sent again; URLs are renewed before they expire and when they are refused. Not
 // guaranteed: that the bytes stay the same while they are sent; a file that is changed meanwhile is a fault.
+import { computeChecksum } from "./checksums";
 import { Crc64 } from "./crc";
 import type { Environment } from "./environment";
-import { findFault, makeGoneFault, makeSizeFault, UploadFault } from "./faults";
+import { findFault, makeGoneFault, makeOtherFault, makeSizeFault, UploadFault } from "./faults";
 import { readChunks } from "./pack";
 import type { Context, Task } from "./tasks";
 import type { Source, Target, UploadState, UploadUrls } from "./types";
@@ -30,7 +31,8 @@ export class ObjectUpload {
   private readonly etags = new Map<number, string>();
   private urls: UploadUrls | null = null;
   private expiresAt = 0;
-  private isStored = false;
+  /** The state of the object if it is there as a whole. */
+  private whole: UploadState | null = null;
   private renewal: Promise<void> | null = null;
   private counted = 0;
   private rounds = 0;
@@ -49,27 +51,41 @@ export class ObjectUpload {
 
   private async plan(context: Context): Promise<void> {
     if (!this.urls) await this.renew(context);
-    if (this.isStored) return context.add([this.makeRest(context)]);
+    if (this.isStored) return context.add([this.makeRest()]);
     if (this.urls?.url) return context.add([this.makeWhole()]);
     const parts = [...this.parts.values()].sort((one, other) => one.number - other.number);
     context.add(parts.map((part) => this.makePart(part, this.countEnds(part), part.size)));
   }
 
-  /** What is left to count of an object that is in the bucket. */
-  private makeRest(context: Context): Task {
-    context.countThere(this.source.files.length);
-    return { path: this.path, files: this.source.files.length, bytes: this.source.size, run: async () => undefined };
+  private get isStored(): boolean {
+    return this.whole !== null;
+  }
+
+  /** What is left of an object that is in the bucket. */
+  private makeRest(): Task {
+    const run = (context: Context) => this.compareWhole(context);
+    return { path: this.path, files: this.source.files.length, bytes: this.source.size, run };
+  }
+
+  /** Count an object that is there, once it is known to have the bytes of the file, as far as the storage says so. */
+  private async compareWhole(context: Context): Promise<void> {
+    const { checksum, checksumAlgorithm } = this.whole!;
+    const own = checksum && (await computeChecksum(this.source, checksumAlgorithm, context.signal, context.onSent));
+    if (own && own !== checksum) throw makeOtherFault(this.path);
+    context.countThere(this.source.files.length, Boolean(own));
   }
 
   private makeWhole(): Task {
     const run = async (context: Context) => {
       await this.freshen(context);
-      if (this.isStored) return context.countThere(this.source.files.length);
+      if (this.isStored) return this.compareWhole(context);
       const body = await this.source.slice(0, this.source.size);
       const answer = await this.put(context, this.urls!.url!, body, this.urls!.headers);
-      // The file is there, from an attempt whose answer was lost.
-      if (answer.status === 412) context.countThere(this.source.files.length);
-      else this.check(findFault(answer, this.path));
+      if (answer.status !== 412) return this.check(findFault(answer, this.path));
+      // A file is there: from an attempt whose answer was lost, or from another window.
+      await this.renew(context);
+      if (!this.isStored) return this.check(findFault(answer, this.path));
+      await this.compareWhole(context);
     };
     return { path: this.path, files: this.source.files.length, bytes: this.source.size, run };
   }
@@ -105,7 +121,7 @@ export class ObjectUpload {
 
   private async complete(context: Context): Promise<void> {
     await this.freshen(context);
-    if (this.isStored) return;
+    if (this.isStored) return this.compareWhole(context);
     const body = new Blob([listParts(this.etags)]);
     const { send } = context.environment;
     const { completeUrl, headers } = this.urls!;
@@ -120,7 +136,7 @@ export class ObjectUpload {
   /** Another window may have completed the upload, or sent other parts: these are sent again. */
   private async compareAgain(context: Context): Promise<void> {
     await this.renew(context);
-    if (this.isStored) return;
+    if (this.isStored) return this.compareWhole(context);
     for (const [number, etag] of this.etags) if (this.there.get(number)?.etag !== etag) this.etags.delete(number);
     this.counted = 0;
     const missing = [...this.parts.values()].filter(({ number }) => !this.etags.has(number));
@@ -154,7 +170,7 @@ export class ObjectUpload {
     if (state.size !== null && state.size !== this.source.size)
       throw makeSizeFault(this.path, this.source.size, state.size);
     if (state.state === "expired") throw makeGoneFault();
-    this.isStored = state.state === "stored";
+    this.whole = state.state === "stored" ? state : null;
     this.there.clear();
     for (const part of state.parts) {
       this.there.set(part.number, part);

@@ -29,7 +29,7 @@ export class Queue implements Transfer {
   private readonly connection: Connection;
   private isSignedOut = false;
   private stopWatching = (): void => undefined;
-  private readonly done = { files: 0, bytes: 0, there: 0, retries: 0 };
+  private readonly done = { files: 0, bytes: 0, there: 0, bySize: 0, retries: 0 };
   private readonly meter: Meter;
   private readonly listeners = new Set<() => void>();
   private snapshot: TransferSnapshot | null = null;
@@ -132,7 +132,10 @@ export class Queue implements Transfer {
         this.showSoon();
       },
       add: (tasks) => this.ready.unshift(...tasks),
-      countThere: (files = 1) => (this.done.there += files),
+      countThere: (files = 1, isCompared = true) => {
+        this.done.there += files;
+        if (!isCompared) this.done.bySize += files;
+      },
     };
   }
 
@@ -232,6 +235,7 @@ export class Queue implements Transfer {
       secondsLeft: status === "moving" ? this.meter.estimate(bytes) : null,
       retries: this.done.retries,
       alreadyThere: this.done.there,
+      knownBySize: this.done.bySize,
       failures: describeFailures(this.failed),
       folders,
       largest,

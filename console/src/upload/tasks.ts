@@ -17,8 +17,8 @@ export interface Context {
   onSent(bytes: number): void;
   /** Run these next. */
   add(tasks: Task[]): void;
-  /** Count something that the bucket had before. */
-  countThere(files?: number): void;
+  /** Count something that the bucket had before, and whether its bytes were compared. */
+  countThere(files?: number, isCompared?: boolean): void;
 }
 
 export interface Plan {

@@ -1,5 +1,5 @@
 // What was chosen, as things to import: load files, volumes, zips. Several volumes are told apart by the rules of the
-// server (core.volumes.volume_folders): a folder with a load file in its root or in DATA/ is one.
+// command (exhibit_ingest.volumes.volume_folders): a folder with a load file in its root or in DATA/ is one.
 import { findKind, findLoadFiles, findPlace, getName, getTop, isPartOfVolume } from "./load_files";
 import type { FolderCount, PickedFile, Thing } from "./types";
 

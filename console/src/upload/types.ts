@@ -63,6 +63,8 @@ export interface TransferSnapshot {
   retries: number;
   /** Files and parts that the bucket had before. */
   alreadyThere: number;
+  /** Of these, those that are known by their size alone: the storage has no checksum of them. */
+  knownBySize: number;
   failures: Failure[];
   folders: FolderCount[];
   largest: { path: string; size: number }[];

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../../src/api/client";
-import { uploadFolder, type FolderTarget, type NewVolumeFile, type PickedFile } from "../../src/upload";
+import {
+  uploadFolder,
+  type FolderTarget,
+  type NewVolumeFile,
+  type PickedFile,
+  type UploadState,
+} from "../../src/upload";
 import { fail, makeFile, until, World } from "./world";
 
 const pick = (count: number): PickedFile[] =>
@@ -8,6 +14,10 @@ const pick = (count: number): PickedFile[] =>
     const [path, text] = [`VOL001/TEXT/${String(at).padStart(4, "0")}.txt`, `text ${at}`];
     return { path, size: text.length, file: makeFile(path, text) };
   });
+
+const NO_CHECKSUM = { checksumAlgorithm: null, checksum: null };
+const digest = async (text: string) =>
+  btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))));
 
 /** A volume that has some of the files already. */
 class Volume implements FolderTarget {
@@ -29,9 +39,15 @@ class Volume implements FolderTarget {
     return { items, remaining: files.length - items.length };
   }
 
-  async getState(path: string) {
+  /** The checksums of files that the bucket has, although they were not declared as stored. */
+  readonly checksums = new Map<string, string>();
+
+  async getState(path: string): Promise<UploadState> {
     this.asked.push(path);
-    return { state: "awaited" as const, size: null, parts: [], upload: this.sign(path, "?again") };
+    const checksum = this.checksums.get(path);
+    if (checksum === undefined)
+      return { ...NO_CHECKSUM, state: "awaited", size: null, parts: [], upload: this.sign(path, "?again") };
+    return { state: "stored", size: null, parts: [], upload: null, checksumAlgorithm: "SHA256", checksum };
   }
 
   private sign = (path: string, query: string) => ({
@@ -66,12 +82,43 @@ test("a folder is declared in the order of its paths, and sent six files at a ti
 test("files that are there are not sent, also where only the bucket knows", async () => {
   const [world, files] = [new World(), pick(10)];
   const volume = new Volume(new Set(files.slice(0, 4).map(({ path }) => path)));
+  volume.checksums.set(files[9]!.path, await digest("text 9"));
   world.reply = ({ url }) => (url.endsWith("0009.txt") ? fail(412, "PreconditionFailed") : undefined);
   const transfer = uploadFolder(files, volume, world);
   transfer.start();
   const end = await until(transfer, "done");
   expect(world.sent.length).toBe(6);
-  expect(end).toMatchObject({ alreadyThere: 5, files: { done: 10 }, failures: [] });
+  expect(end).toMatchObject({ alreadyThere: 5, knownBySize: 0, files: { done: 10 }, failures: [] });
+});
+
+test("a file that is there with other bytes is named, and the others are sent", async () => {
+  const [world, files, volume] = [new World(), pick(3), new Volume()];
+  volume.checksums.set(files[1]!.path, await digest("Text 1"));
+  world.reply = ({ url }) => (url.endsWith("0001.txt") ? fail(412, "PreconditionFailed") : undefined);
+  const transfer = uploadFolder(files, volume, world);
+  transfer.start();
+  const end = await until(transfer, "failed");
+  expect(end.failures).toMatchObject([{ path: files[1]!.path, code: "OTHER_BYTES" }]);
+  expect(end).toMatchObject({ files: { done: 2 }, alreadyThere: 0 });
+});
+
+test("a large file that is there as a whole is compared by the checksum of the bucket", async () => {
+  const text = "x".repeat(10_000_000);
+  const file = { path: "V/large.bin", size: text.length, file: makeFile("V/large.bin", text) };
+  const ends: [string, number][] = [];
+  for (const stored of [text, `${text.slice(1)}y`]) {
+    const [world, volume] = [new World(), new Volume(new Set([file.path]))];
+    volume.checksums.set(file.path, await digest(stored));
+    const transfer = uploadFolder([file], volume, world);
+    transfer.start();
+    const { status, alreadyThere } = await until(transfer, (each) => ["done", "failed"].includes(each.status));
+    expect(world.sent).toEqual([]);
+    ends.push([status, alreadyThere]);
+  }
+  expect(ends).toEqual([
+    ["done", 1],
+    ["failed", 0],
+  ]);
 });
 
 test("files that a response had no room for are declared with another key", async () => {

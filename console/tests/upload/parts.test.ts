@@ -36,9 +36,18 @@ function storePart(number: number, text = TEXT.slice(number * 5 - 5, number * 5)
   };
 }
 
+const NO_CHECKSUM = { checksumAlgorithm: null, checksum: null };
+const stored = (text: string | null): UploadState => ({
+  state: "stored",
+  size: 25,
+  parts: [],
+  upload: null,
+  ...(text === null ? NO_CHECKSUM : { checksumAlgorithm: "CRC64NVME", checksum: storePart(1, text).checksum }),
+});
+
 const awaited = (stored: UploadState["parts"]): UploadState => {
   const missing = NUMBERS.filter((number) => !stored.some((part) => part.number === number));
-  return { state: "awaited", size: TEXT.length, parts: stored, upload: makeUrls(missing, "?again") };
+  return { ...NO_CHECKSUM, state: "awaited", size: TEXT.length, parts: stored, upload: makeUrls(missing, "?again") };
 };
 
 const makeTarget = (urls: UploadUrls | null, ...states: UploadState[]): Target & { asked: number } => ({
@@ -103,21 +112,27 @@ test("a part without a checksum is sent again", async () => {
   expect(world.sent.length).toBe(6);
 });
 
-test("a file that is there already is not sent", async () => {
+test.each([
+  ["with the same bytes", TEXT, { status: "done", alreadyThere: 1, knownBySize: 0 }],
+  ["without a checksum", null, { status: "done", alreadyThere: 1, knownBySize: 1 }],
+  ["with other bytes of the same size", TEXT.toUpperCase(), { status: "failed", alreadyThere: 0, knownBySize: 0 }],
+])("a file that is there already %s is not sent", async (_, text, expected) => {
   const world = new World();
-  const transfer = uploadSource(
-    source(),
-    makeTarget(null, { state: "stored", size: 25, parts: [], upload: null }),
-    world,
-  );
+  const transfer = uploadSource(source(), makeTarget(null, stored(text)), world);
   transfer.start();
-  expect(await until(transfer, "done")).toMatchObject({ alreadyThere: 1, files: { done: 1 }, bytes: { done: 25 } });
+  const end = await until(transfer, (each) => each.status === "done" || each.status === "failed");
+  expect(end).toMatchObject(expected);
+  expect(end.failures.map(({ code }) => code)).toEqual(expected.status === "failed" ? ["OTHER_BYTES"] : []);
   expect(world.sent).toEqual([]);
 });
 
 test.each([
   ["another file", { ...awaited([]), size: 26 }, "SIZE_DIFFERS"],
-  ["parts that are gone", { state: "expired", size: 25, parts: [], upload: null } as UploadState, "UPLOAD_EXPIRED"],
+  [
+    "parts that are gone",
+    { ...NO_CHECKSUM, state: "expired", size: 25, parts: [], upload: null } as UploadState,
+    "UPLOAD_EXPIRED",
+  ],
 ])("%s cannot be continued", async (_, state, code) => {
   const transfer = uploadSource(source(), makeTarget(null, state), new World());
   transfer.start();
@@ -139,7 +154,7 @@ test("parts whose URLs have expired get new ones, with one request for all", asy
 test("an upload that was completed by an attempt whose answer was lost is done", async () => {
   const world = new World();
   world.reply = ({ method }) => (method === "POST" ? fail(404, "NoSuchUpload") : undefined);
-  const target = makeTarget(makeUrls(), { state: "stored", size: 25, parts: [], upload: null });
+  const target = makeTarget(makeUrls(), stored(TEXT));
   const transfer = uploadSource(source(), target, world);
   transfer.start();
   expect(await until(transfer, "done")).toMatchObject({ failures: [], bytes: { done: 25 } });

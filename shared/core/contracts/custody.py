@@ -188,6 +188,7 @@ class CustodyChange(ResponseModel):
     begin: UtcTimestamp
     end: UtcTimestamp | None = Field(description="null: the device was still held.")
     custodian_id: int | None
+    custodian: str | None = Field(description="The custodian's name, as it is now.")
     note: str | None
 
 

@@ -33,7 +33,10 @@ class ExhibitSummary(ResponseModel):
 
 
 class ExhibitPage(ResponseModel):
-    """A page of exhibits, in the byte order of their control numbers, or in reverse."""
+    """A page of exhibits, in the byte order of their control numbers, or in reverse.
+
+    With filters, each page searches a part of the case: one with `next` may have fewer items than `limit`, or none.
+    """
 
     items: list[ExhibitSummary]
     next: NextCursor
@@ -42,12 +45,30 @@ class ExhibitPage(ResponseModel):
         description="The cursor of the page before; send it as `before`. null on the first page. With "
         "`from` and filters, that page may be empty.",
     )
+    searched: int | None = Field(
+        default=None,
+        description="Of a page that may be short because its search ended: in about how many exhibits it searched. "
+        "null for others.",
+    )
     total: int | None = Field(
         default=None, description="How many exhibits match the filters, on all pages; null unless `count` is true."
     )
     total_is_lower_bound: bool = Field(
-        default=False, description="Whether more match than `total`: with filters, exhibits are counted to 100,001."
+        default=False,
+        description="Whether more may match than `total`: with filters, a part of a large case is counted, and 100,000 "
+        "exhibits at most.",
     )
+
+
+class ExhibitKeyList(ResponseModel):
+    """Control numbers at equal distances in the list of exhibits, which say where in it a page begins."""
+
+    items: list[str] = Field(
+        description="The control number of the first exhibit of the list, or from `from` on, and of every `every`-th "
+        "after it. With the cursor of a response, those that follow it. With filters, a response with "
+        "`next` may be empty."
+    )
+    next: NextCursor
 
 
 FileKind = Literal["native", "text", "image", "page"]

@@ -10,17 +10,19 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from core.bates_numbers import parse_bates_number
 from core.contracts.common import RequestModel, with_fields
-from core.contracts.pages import Boolean, CountedQuery, OneCaseQuery, QueryId, require_few_words
+from core.contracts.pages import Boolean, CountedQuery, OneCaseQuery, QueryId, require_digits, require_few_words
 from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
 from core.timestamps import FIRST_YEAR, LAST_YEAR
 
 # Each is a join of its own.
 MAX_NAMES = 10
+# Of exhibits that a selection names one by one.
+MAX_IDS = 1_000
 # A value of a parameter that may be repeated has this noncharacter instead of a comma: API Gateway joins the values by
 # commas (Developer Guide, "Create AWS Lambda proxy integrations for HTTP APIs"), and Powertools splits them again.
 COMMA = "\ufdd0"
 # Parameters that may be repeated, of any route.
-REPEATABLE = frozenset({"custodian", "tag"})
+REPEATABLE = frozenset({"custodian", "tag", "tagTree"})
 Included = Literal["custodians", "tags"]
 
 
@@ -50,6 +52,17 @@ def _list_names(value: object) -> object:
     return list(dict.fromkeys(each.replace(COMMA, ",") for each in values))
 
 
+def _split_ids(value: object) -> object:
+    """Return the ids in their order, each once. The value is a text such as `17,18`, or a list."""
+    if isinstance(value, str):
+        value = value.split(",")
+    return list(dict.fromkeys(value)) if isinstance(value, list) and all(map(_is_id, value)) else value
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, (int, str)) and not isinstance(value, bool)
+
+
 def _split_include(value: object) -> object:
     if isinstance(value, str):
         value = value.split(",")
@@ -63,6 +76,9 @@ _Bates = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterVa
 _Tag = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 _Custodians = Annotated[list[_Whole], BeforeValidator(_list_names), Field(max_length=MAX_NAMES)]
 _Tags = Annotated[list[_Tag], BeforeValidator(_list_names), Field(max_length=MAX_NAMES)]
+_Ids = Annotated[list[QueryId], BeforeValidator(_split_ids), Field(max_length=MAX_IDS)]
+# None at all is a mistake of a client: it would mean the whole case.
+_OneOrMoreIds = Annotated[list[QueryId], BeforeValidator(_split_ids), Field(min_length=1, max_length=MAX_IDS)]
 _Include = Annotated[list[Included], BeforeValidator(_split_include)]
 
 
@@ -104,7 +120,18 @@ class ExhibitQuery(OneCaseQuery, CountedQuery):
     tag: _Tags = Field(
         default_factory=list, description="Only exhibits with this tag; repeat it for exhibits with all of several."
     )
+    tag_tree: _Tags = Field(
+        default_factory=list,
+        description=r"Only exhibits with this tag or one that is nested in it, as `Hot\Really Hot` is in `Hot`; repeat "
+        "it for exhibits with one of each of several.",
+    )
     without_tag: _Tag | None = Field(default=None, description="Only exhibits without this tag.")
+    ids: _OneOrMoreIds = Field(
+        default_factory=list, description="Only the exhibits with these ids, separated by commas; a list in a body."
+    )
+    except_ids: _Ids = Field(
+        default_factory=list, description="Not the exhibits with these ids, separated by commas; a list in a body."
+    )
     control_number: _Whole | None = Field(default=None, description="Only the exhibit with this control number.")
     parent: _Whole | None = Field(
         default=None, description="Only attachments of the exhibit with this control number, however they state it."
@@ -170,3 +197,29 @@ class ExhibitSelection(RequestModel):
     def _has_ranges(self) -> Self:
         check_ranges(self)
         return self
+
+
+@with_fields(list_filter_fields())
+class ExhibitKeysQuery(OneCaseQuery):
+    """The filters of the list of exhibits, and which of its control numbers are sampled."""
+
+    first: _Whole | None = Field(
+        default=None,
+        alias="from",
+        description="Begin with the first exhibit whose control number is this one or after it; instead of `after`.",
+    )
+    every: Annotated[int, BeforeValidator(require_digits)] = Field(
+        default=500, ge=1, le=5_000, description="How many exhibits lie between one item and the next."
+    )
+
+    @model_validator(mode="after")
+    def _has_one_place(self) -> Self:
+        if self.after is not None and self.first is not None:
+            raise ValueError("send after or from, not both")
+        check_ranges(self)
+        return self
+
+    def select(self) -> ExhibitQuery:
+        """Return the query of the list with the same case and filters."""
+        names = ("case", "case_id", *list_filter_fields())
+        return ExhibitQuery.model_construct(**{name: getattr(self, name) for name in names})

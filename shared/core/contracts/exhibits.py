@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import (
@@ -36,7 +36,8 @@ from core.load_file.options import MAX_COLUMNS
 from core.timestamps import FIRST_YEAR
 
 MAX_CUSTODIANS = 50
-LOCAL_TIMESTAMP = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+LOCAL_TIMESTAMP = DAY + r"T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
 
 
 def _reject_nul(value: str) -> str:
@@ -56,12 +57,17 @@ def _parse(value: object) -> object:
     """Parse only the documented format: a lenient parser could read another date, and a date is evidence."""
     if not isinstance(value, str):
         return value
+    if re.fullmatch(DAY, value):
+        return date.fromisoformat(value)
     if not re.fullmatch(LOCAL_TIMESTAMP, value):
-        raise ValueError("send a date such as 2019-12-31T23:59:59, with at most six fractional digits and no offset")
+        raise ValueError(
+            "send a day such as 2019-12-31, or a time such as 2019-12-31T23:59:59, with at most six fractional digits "
+            "and no offset"
+        )
     return datetime.fromisoformat(value)
 
 
-def _require_storable(value: datetime) -> datetime:
+def _require_storable(value: datetime | date) -> datetime | date:
     if value.year < FIRST_YEAR:
         raise ValueError(f"send a date between the years {FIRST_YEAR} and 9999")
     return value
@@ -77,7 +83,17 @@ PropertyText = Annotated[str, AfterValidator(_require_text)]
 _JSON_SCHEMA = WithJsonSchema(
     {"type": "string", "pattern": f"^{LOCAL_TIMESTAMP}$", "examples": ["2019-12-31T23:59:59"]}
 )
-DocumentDateInput = Annotated[datetime, BeforeValidator(_parse), AfterValidator(_require_storable), _JSON_SCHEMA]
+_INPUT_SCHEMA = WithJsonSchema(
+    {
+        "type": "string",
+        "pattern": f"^({DAY}|{LOCAL_TIMESTAMP})$",
+        "description": "A day, or a time without a zone; `datePrecision` keeps which of them was sent.",
+        "examples": ["2019-12-31", "2019-12-31T23:59:59"],
+    }
+)
+DocumentDateInput = Annotated[
+    datetime | date, BeforeValidator(_parse), AfterValidator(_require_storable), _INPUT_SCHEMA
+]
 DocumentDate = Annotated[datetime, _JSON_SCHEMA]
 VERSION = (
     "Rises by one with every change of the exhibit, its custodians or its tags, and with every request to add "

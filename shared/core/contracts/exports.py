@@ -68,7 +68,7 @@ class Export(ResponseModel):
     status: ExportStatus
     documents: int = Field(description="How many documents are written.")
     expected_documents: int | None = Field(
-        description="How many documents matched when the export was requested; null for more than 100,000 with filters."
+        description="How many documents matched when the export was requested; null if one search does not count them."
     )
     rows: int = Field(description="How many rows are written.")
     size: int = Field(description="How many bytes are written.")

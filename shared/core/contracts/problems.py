@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from core import errors
 from core.contracts.refusals import CorrectionRefusedError
+from core.tenants.errors import LimitReachedError, TenantRefusedError, TooManyRequestsError
 
 PROBLEM_URN = "urn:exhibit-ingest:problem:"
 
@@ -35,17 +36,19 @@ _KINDS: dict[type[Exception], ProblemKind] = {
     errors.FileRefusedError: ProblemKind("file-refused", 422, "The load file cannot be imported."),
     errors.ForbiddenError: ProblemKind("forbidden", 403, "The token does not allow this request."),
     errors.RoleMissingError: ProblemKind("role-required", 403, "The token does not have the role that is required."),
+    TenantRefusedError: ProblemKind("tenant-refused", 403, "The status of the tenant does not allow this."),
     errors.NotFoundError: ProblemKind("not-found", 404, "The object was not found."),
     errors.StaleVersionError: ProblemKind("stale-version", 412, "The object was changed after you read it."),
     errors.KeyReusedError: ProblemKind("idempotency-key-reused", 422, "The key belongs to a different request."),
-    errors.FilterTooBroadError: ProblemKind("filter-too-broad", 422, "The filter reads too many documents."),
     errors.PreconditionMissingError: ProblemKind("precondition-missing", 428, "If-Match is missing."),
     errors.BusyError: ProblemKind("in-progress", 409, "An identical request is in progress."),
+    LimitReachedError: ProblemKind("limit-reached", 409, "A limit of the tenant is reached."),
+    TooManyRequestsError: ProblemKind("too-many-requests", 429, "The tenant sends too many requests."),
     errors.NameTakenError: ProblemKind("name-taken", 409, "Another object has this name."),
     errors.OverlapError: ProblemKind("overlap", 409, "Custody periods overlap."),
     errors.SequenceExhaustedError: ProblemKind("sequence-exhausted", 409, "Too few Bates numbers are left."),
     errors.AlreadyExistsError: ProblemKind("already-exists", 409, "An object with this name exists already."),
-    errors.WrongStateError: ProblemKind("wrong-state", 409, "The current status does not allow this operation."),
+    errors.WrongStateError: ProblemKind("wrong-state", 409, "It cannot be done now: see the detail."),
     errors.ConflictError: ProblemKind("conflict", 409, "Other requests changed the same data.", retry_after_s=1),
     errors.DatabaseWakingError: ProblemKind(
         "waking-up", 503, "The database is waking up or restarting.", retry_after_s=5

@@ -48,7 +48,7 @@ PropertyName = Annotated[Name, AfterValidator(_require_property)]
 
 
 class NewProduction(RequestModel):
-    """A production to create: the exhibits, selected by `exhibitIds` or by `query`, and their Bates numbers."""
+    """A production to create: the exhibits, by `exhibitIds`, `controlNumbers` or `query`, and their Bates numbers."""
 
     case: Name = Field(description="The name of the case.")
     volume: str = Field(
@@ -84,6 +84,12 @@ class NewProduction(RequestModel):
     exhibit_ids: Annotated[list[RowId], Field(min_length=1, max_length=MAX_EXHIBITS_BY_ID)] | None = Field(
         default=None, description="The exhibits to produce."
     )
+    control_numbers: Annotated[list[Name], Field(min_length=1, max_length=MAX_EXHIBITS_BY_ID)] | None = Field(
+        default=None, description="The exhibits to produce, by their control numbers, compared byte for byte."
+    )
+    include_families: bool = Field(
+        default=False, description="Whether all members of the families of these exhibits are produced too."
+    )
     query: ExhibitSelection | None = Field(
         default=None,
         description="The exhibits to produce, evaluated when the numbers are reserved; {} selects the whole case.",
@@ -96,8 +102,8 @@ class NewProduction(RequestModel):
 
     @model_validator(mode="after")
     def _selects_in_one_way(self) -> Self:
-        if (self.exhibit_ids is None) == (self.query is None):
-            raise ValueError("send either exhibitIds or query")
+        if sum(each is not None for each in (self.exhibit_ids, self.control_numbers, self.query)) != 1:
+            raise ValueError("send one of exhibitIds, controlNumbers and query")
         if self.slip_sheets and self.numbering is not Numbering.PAGE:
             raise ValueError("slipSheets: send it with numbering page")
         if len(set(map(normalise_name, self.properties))) < len(self.properties):
@@ -109,9 +115,18 @@ class ProductionCheck(ResponseModel):
     """What a production would be if it were requested now; other productions may change its numbers."""
 
     documents: int
+    families: int = Field(description="Families of which two or more members are produced.")
+    with_pages: int = Field(description="Documents that have pages of an image load file.")
+    files: int = Field(description="Natives, texts and images of the volume, without those whose pages are uncounted.")
     numbers: int | None = Field(description="How many numbers it needs; null if pages remain to be counted.")
+    expected_numbers: int = Field(
+        description="How many numbers it needs if images that remain to be counted have the pages that are listed."
+    )
     first_bates: str | None
     last_bates: str | None
+    expected_last_bates: str | None = Field(
+        description="The last of the expected numbers; null if the digits do not suffice."
+    )
     findings: list[ProductionFinding]
     uncounted_images: int = Field(description="Documents whose images are counted when the numbers are reserved.")
     unchecked_files: int = Field(
@@ -136,6 +151,7 @@ class Production(ResponseModel):
     """A set of exhibits that is delivered under Bates numbers as one volume."""
 
     id: int
+    case_id: int
     case: str
     volume: str
     prefix: str
@@ -166,6 +182,7 @@ class ProductionSummary(ResponseModel):
     """A production in a list."""
 
     id: int
+    case_id: int
     case: str
     volume: str
     status: ProductionStatus

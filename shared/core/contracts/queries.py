@@ -11,6 +11,7 @@ from core.caller import MAX_USER_CHARACTERS
 from core.contracts.common import MAX_ID, ApiModel
 from core.contracts.pages import (
     AnyCaseQuery,
+    Boolean,
     CountedQuery,
     ListQuery,
     NewestFirst,
@@ -39,6 +40,26 @@ def _require_users(value: str) -> str:
 
 
 Words = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(require_few_words)]
+
+
+class FilesQuery(PageQuery):
+    """The page of the list of an exhibit's files, and how their URLs respond."""
+
+    from_page: Annotated[int, BeforeValidator(require_digits)] | None = Field(
+        default=None,
+        ge=1,
+        le=2**31,
+        description="Only pages of the exhibit, from this one on, without native and text; instead of `after`.",
+    )
+    download: Boolean = Field(
+        default=False, description="Whether a browser saves every file instead of showing some types of them."
+    )
+
+    @model_validator(mode="after")
+    def _has_one_place(self) -> Self:
+        if self.after is not None and self.from_page is not None:
+            raise ValueError("send after or fromPage, not both")
+        return self
 
 
 class TextQuery(ApiModel):
@@ -236,7 +257,7 @@ class ActivityQuery(AnyCaseQuery):
     user: str | None = Field(default=None, min_length=1, max_length=255, description="Only what this user did.")
     object: str | None = Field(
         default=None,
-        pattern=r"^[a-z]{1,32}:[1-9][0-9]{0,15}$",
+        pattern=r"^[a-z_]{1,32}:[1-9][0-9]{0,15}$",
         description="Only what was done to one object: its type and id, such as `import:7`.",
     )
     action: str | None = Field(

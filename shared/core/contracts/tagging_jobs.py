@@ -33,7 +33,7 @@ class NewTaggingJob(RequestModel):
     )
 
     case: Name = Field(description="The name of the case.")
-    query: ExhibitSelection = Field(description="The documents; {} selects the whole case. No filter is too broad.")
+    query: ExhibitSelection = Field(description="The documents; {} selects the whole case.")
     add: list[TagName] = Field(default_factory=list, max_length=MAX_TAGS, description=f"Tags to add. {_PATH}")
     remove: list[TagName] = Field(default_factory=list, max_length=MAX_TAGS, description=f"Tags to remove. {_PATH}")
 
@@ -53,7 +53,7 @@ class TaggingJobSummary(ResponseModel):
     add: list[str] = Field(description="The tags that the documents get.")
     remove: list[str] = Field(description="The tags that the documents lose.")
     expected: int | None = Field(
-        description="How many documents matched at the request; null if the filters are too broad for a list."
+        description="How many documents matched at the request; null if one search does not count them."
     )
     expected_is_lower_bound: bool = Field(description="Whether counting stopped at `expected`: more may match.")
     tagged: int = Field(description="Documents that matched when the job reached them; it tagged each.")

@@ -18,9 +18,6 @@ class Limits(ResponseModel):
     part_bytes: int = Field(description="The size of a part, unless the file would have too many.")
     max_page: int = Field(description="The most items of a page of a list.")
     max_batch: int = Field(description="The most objects that one request may create.")
-    max_unindexed_exhibits: int = Field(
-        description="In a case of more exhibits, a filter without an index needs another one that selects fewer."
-    )
 
 
 class Me(ResponseModel):

@@ -97,6 +97,14 @@ FAILED_FILES: Mapping[str, Explanation] = {
         "uploaded with `hold`, and neither checked nor run within 30 days; the file is still there",
         "retry the import: it is held again",
     ),
+    FileFailure.CASE_CLOSED: Explanation(
+        "uploaded into a closed case; the file is still there",
+        "reopen the case, then retry the import",
+    ),
+    FileFailure.ROWS_PER_DAY: Explanation(
+        "with this file, the imports of the day have more rows than your tenant may import a day",
+        "retry the import tomorrow (UTC), or ask the operator for a higher limit",
+    ),
 }
 FAILED_VOLUMES: Mapping[str, Explanation] = {
     VolumeFailure.ZIP_ENCRYPTED: Explanation(

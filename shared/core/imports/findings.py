@@ -63,7 +63,7 @@ class Detection:
                 yield each.name
 
 
-_GIVEN = "The option says so."
+_GIVEN = "It was chosen."
 
 
 def detect(opening: Opening, options: ImportOptions, layout: Layout, splitter: Splitter, *, whole: bool) -> Detection:
@@ -153,7 +153,7 @@ def _explain_header(layout: Layout, options: ImportOptions) -> Detected:
     if options.header_line is not None:
         return Detected(True, _GIVEN, Certainty.GIVEN)
     known = sum(why in (MappingReason.SYNONYM, MappingReason.PATTERN) for why in layout.reasons)
-    why = f"The first line is the header unless option header is false; {known} of its names are known."
+    why = f"The first line is taken for the names of the columns; {known} of them are known."
     return Detected(True, why, Certainty.LIKELY if known else Certainty.GUESS)
 
 

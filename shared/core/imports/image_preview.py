@@ -75,7 +75,7 @@ def _explain_encoding(reader: _Reader, options: ImportOptions, file: ImageFile) 
     if file.encoding is None:
         return explain_evidence(reader.encoding, reader.evidence, whole=reader.whole)
     if file.encoding == options.encoding:
-        return Detected(file.encoding, "The option says so.", Certainty.GIVEN)
+        return Detected(file.encoding, "It was chosen.", Certainty.GIVEN)
     return Detected(file.encoding, "The file begins with a byte order mark.", Certainty.CERTAIN)
 
 

@@ -23,7 +23,7 @@ CANCELLABLE = frozenset(
 )
 
 
-class Action(StrEnum):
+class ImportAction(StrEnum):
     """A request that changes the status of an import."""
 
     OPTIONS = "options"
@@ -55,12 +55,12 @@ def choose_wish(stored: str | None, phase: str) -> Wish:
     return Wish(stored or phase)
 
 
-def list_actions(facts: ImportFacts) -> list[Action]:
+def list_actions(facts: ImportFacts) -> list[ImportAction]:
     """Return the requests that the import allows."""
-    return [action for action in Action if find_next(action, facts) is not None]
+    return [action for action in ImportAction if find_next(action, facts) is not None]
 
 
-def find_next(action: Action, facts: ImportFacts) -> ImportStatus | None:
+def find_next(action: ImportAction, facts: ImportFacts) -> ImportStatus | None:
     """Return the status that the request leads to, None if it is refused.
 
     Of images that have to wait for a data file, the status after the wait is returned.
@@ -68,7 +68,7 @@ def find_next(action: Action, facts: ImportFacts) -> ImportStatus | None:
     return _RULES[action](facts)
 
 
-def describe_refusal(action: Action, facts: ImportFacts) -> str:
+def describe_refusal(action: ImportAction, facts: ImportFacts) -> str:
     """Return why the request is refused: the status, and what is possible."""
     possible = list_actions(facts)
     advice = f"possible now: {', '.join(possible)}" if possible else "wait until it has ended"
@@ -123,20 +123,23 @@ def _after_retry(facts: ImportFacts) -> ImportStatus | None:
 
 
 def _after_failure(facts: ImportFacts) -> ImportStatus | None:
+    if facts.failure_code == FileFailure.CASE_CLOSED:
+        return ImportStatus.UPLOADED if facts.wanted is Wish.HOLD else ImportStatus.SPLITTING
     codes = {
         FileFailure.NOT_READ: ImportStatus.SPLITTING,
         FileFailure.NOT_COMPLETED: facts.phase.active_status,
         FileFailure.HELD_TOO_LONG: ImportStatus.UPLOADED,
+        FileFailure.ROWS_PER_DAY: ImportStatus.SPLITTING,
     }
     return codes.get(FileFailure(facts.failure_code)) if facts.failure_code else None
 
 
-_RULES: Mapping[Action, Callable[[ImportFacts], ImportStatus | None]] = {
-    Action.OPTIONS: _after_options,
-    Action.CHECK: _after_check,
-    Action.RUN: _after_run,
-    Action.CANCEL: _after_cancel,
-    Action.RETRY: _after_retry,
+_RULES: Mapping[ImportAction, Callable[[ImportFacts], ImportStatus | None]] = {
+    ImportAction.OPTIONS: _after_options,
+    ImportAction.CHECK: _after_check,
+    ImportAction.RUN: _after_run,
+    ImportAction.CANCEL: _after_cancel,
+    ImportAction.RETRY: _after_retry,
 }
 
 
@@ -159,9 +162,9 @@ def list_facts(status: ImportStatus) -> Iterator[ImportFacts]:
 
 def build_table() -> list[str]:
     """Return the lines of the table of docs/api.md: the statuses that each request leads to, from each status."""
-    lines = [_build_line(("status", *Action)), _build_line(["---"] * (len(Action) + 1))]
+    lines = [_build_line(("status", *ImportAction)), _build_line(["---"] * (len(ImportAction) + 1))]
     for status in ImportStatus:
-        results = ({find_next(action, each) for each in list_facts(status)} - {None} for action in Action)
+        results = ({find_next(action, each) for each in list_facts(status)} - {None} for action in ImportAction)
         lines.append(_build_line((f"`{status}`", *(_list_statuses(found) for found in results))))
     return lines
 

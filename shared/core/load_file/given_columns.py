@@ -37,8 +37,8 @@ class NoIdColumnError(FileRefusedError):
         super().__init__(
             FileFailure.NO_ID_COLUMN,
             "No column is recognised as the id (control number, document id or begin Bates). "
-            'Name it in the options: {"columns": {"<name or number>": "control_number"}}. '
-            f'If the file has no header line, add "header": false. The columns are: {list_names(names)}.',
+            "Say which column it is: map it to control_number with option 'columns'. If the file has no header line, "
+            f"set option 'header' to false. The columns are: {list_names(names)}.",
         )
         self.columns = [replace_surrogates(name[:SHOWN_CHARACTERS]) for name in names[:SHOWN_COLUMNS]]
 
@@ -155,5 +155,5 @@ def refuse_line_column(names: Sequence[str], index: int) -> NoReturn:
     name = names[index]
     message = f"Column {index + 1} is {name}, which is the last column of an error file, but columns come after it"
     advice = f"Remove those after it, also blank ones that a program added, or move {name} to the end"
-    given = f'if its cells are values of exhibits, add {{"columns": {{"{name}": "property"}}}} to the options'
+    given = f"if its cells are values of exhibits, map {name} to property with option 'columns'"
     raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. {advice}; {given}.")

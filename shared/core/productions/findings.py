@@ -6,6 +6,7 @@ A finding that blocks refuses the production; any other is a warning that is sto
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -19,6 +20,7 @@ class FindingCode(StrEnum):
     INCOMPLETE_FAMILY = "INCOMPLETE_FAMILY"
     PAGE_COUNT = "PAGE_COUNT"
     BATES_OVERLAP = "BATES_OVERLAP"
+    PRIVILEGED_TAG = "PRIVILEGED_TAG"
     FILE_MISSING = "FILE_MISSING"
     IMAGE_NOT_WHOLE = "IMAGE_NOT_WHOLE"
     IMAGE_MIXED = "IMAGE_MIXED"
@@ -33,10 +35,13 @@ _MESSAGES = {
     FindingCode.BATES_OVERLAP: (
         "A load file gives documents of the case Bates numbers that the production assigns too. Use another prefix."
     ),
+    FindingCode.PRIVILEGED_TAG: (
+        "Documents have a tag of which the name says that they are privileged. Select documents without it, unless the "
+        "privilege is waived."
+    ),
     FindingCode.FILE_MISSING: (
         "Files are missing in the bucket or in their volume. Upload the files again; those of a volume, by an import "
-        "of the volume in mode append_overlay. On one machine, the bucket is kept only while the server runs: import "
-        "and produce before it ends."
+        "of the volume in mode append_overlay."
     ),
     FindingCode.IMAGE_NOT_WHOLE: (
         "A part of an image file is used, or its pages in another order. Split the file, and load the pages again."
@@ -48,7 +53,16 @@ _MESSAGES = {
         "The pages of an image file cannot be counted: it is damaged, encrypted or of an unknown format. Replace it."
     ),
 }
-_WARNINGS = frozenset({FindingCode.INCOMPLETE_FAMILY, FindingCode.PAGE_COUNT, FindingCode.BATES_OVERLAP})
+_WARNINGS = frozenset(
+    {
+        FindingCode.INCOMPLETE_FAMILY,
+        FindingCode.PAGE_COUNT,
+        FindingCode.BATES_OVERLAP,
+        FindingCode.PRIVILEGED_TAG,
+    }
+)
+# "Not Privileged" and "Non-privileged" are tags of other documents.
+_PRIVILEGED = re.compile(r"(?<!no[nt])(?<!no[nt][ _-])(?<!un)priv(?:ileg|\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -68,6 +82,11 @@ class GroupedFinding:
     def message(self) -> str:
         """What was found and what to do next, without content of a document."""
         return _MESSAGES[self.code]
+
+
+def says_privileged(tag: str) -> bool:
+    """Return whether the name of a tag says that its documents are privileged."""
+    return _PRIVILEGED.search(tag) is not None
 
 
 def format_findings(findings: Iterable[GroupedFinding]) -> str:

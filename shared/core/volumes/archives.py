@@ -5,10 +5,7 @@ Not guaranteed: that a file with such a name is an archive, or that one without 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 HEAD_BYTES = 262
-MAX_NAMED = 5
 _TAR_AT = 257
 # Signatures: RARLAB "RAR 5.0 archive format", 7-Zip "7zFormat.txt", RFC 1952, bzip2 and xz formats.
 _SIGNATURES = (
@@ -32,8 +29,3 @@ def is_archive_name(path: str) -> bool:
     """Return whether the name of a file is that of an archive."""
     stem, _, extension = path.rpartition("/")[2].rpartition(".")
     return bool(stem) and extension.lower() in _EXTENSIONS
-
-
-def list_top_archives(paths: Iterable[str]) -> list[str]:
-    """Return the first archives of a volume that no or one folder holds: those farther down are rather documents."""
-    return sorted(path for path in paths if path.count("/") <= 1 and is_archive_name(path))[:MAX_NAMED]

@@ -210,22 +210,6 @@ class _Survey:
         return VolumeRefusedError(VolumeFailure.NO_LOAD_FILE, f"{message}{listed} {advice}")
 
 
-def find_place(path: str) -> int | None:
-    """Return how many folders the place of a load file is below: 0 for the root and `DATA/`, None for other files.
-
-    TXT files, which may be notes, and MANIFEST.csv are other files.
-    """
-    *folders, name = path.split("/")
-    if _find_kind(name) in (None, _NOTE):
-        return None
-    return len(folders) - (bool(folders) and folders[-1].lower() == _DATA_FOLDER)
-
-
-def is_part_of_volume(folder: str) -> bool:
-    """Return whether a folder of this name holds a part of the volume that it is in, such as its images."""
-    return folder.lower() in _PART_FOLDERS
-
-
 def _find_kind(name: str) -> str | None:
     stem, _, extension = name.rpartition(".")
     kind = _KINDS.get(extension.lower()) if stem else None

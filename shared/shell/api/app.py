@@ -14,7 +14,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupp
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
 
 from core.contracts.common import MAX_BATCH, MAX_ID
-from core.contracts.exhibit_queries import ExhibitQuery
+from core.contracts.exhibit_queries import ExhibitKeysQuery, ExhibitQuery
 from core.contracts.pages import ListQuery, NewestFirst, OneCaseQuery, PageQuery
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
@@ -25,6 +25,7 @@ from core.contracts.queries import (
     DeviceQuery,
     DevicesQuery,
     ExportQuery,
+    FilesQuery,
     FindingQuery,
     ImportQuery,
     NamesQuery,
@@ -99,6 +100,7 @@ RejectionFilter = Annotated[RejectionQuery, Query()]
 RejectedRowFilter = Annotated[RejectedRowQuery, Query()]
 FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
+ExhibitKeyFilter = Annotated[ExhibitKeysQuery, Query()]
 ProfileFilter = Annotated[ProfileQuery, Query()]
 VolumeFilter = Annotated[VolumeQuery, Query()]
 PreviewOptions = Annotated[PreviewQuery, Query()]
@@ -118,6 +120,7 @@ ProductionFilter = Annotated[ProductionQuery, Query()]
 TaggingJobFilter = Annotated[TaggingJobQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]
 TextPart = Annotated[TextQuery, Query()]
+FilesPage = Annotated[FilesQuery, Query()]
 # The errors of a change to a versioned object, besides those that every route can return.
 VERSIONED = (404, 409, 412, 422, 428)
 # What a route is open to, and returns: the role beside its path is the one that `authorize` requires.

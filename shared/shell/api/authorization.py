@@ -3,7 +3,8 @@
 Guaranteed: no handler runs unless the token names a tenant and a user that can be stored, and has the role that the
 route declares; the handlers themselves check neither. A request is refused for its token before it is refused for its
 content. A token that is limited to cases (`Caller.cases`) gets to no route that does not keep them apart; the others do
-so by `shell.exhibits.cases`.
+so by `shell.exhibits.cases`. No handler runs for a tenant that is suspended, that is over its limit of requests a
+second, or that does not exist and may not be created by a request.
 Not guaranteed: that the token is genuine. API Gateway's authorizer verifies it on every route.
 """
 
@@ -22,6 +23,8 @@ from core.errors import ForbiddenError
 from core.roles import Role, parse_role, require_role
 from shell.api.resolver import ApiResolver
 from shell.settings import settings
+from shell.tenants.first_use import require_tenant
+from shell.tenants.request_rate import count_request
 
 CALLER, GRANT = "caller", "grant"
 
@@ -44,7 +47,8 @@ def require_access(app: ApiResolver) -> None:
     """Set the caller of the request, to whom the matched route must be open; an unknown route has nothing to protect.
 
     Raises ForbiddenError for a token without a tenant or a user that can be stored, for one without cases if these are
-    required, and for one that is limited to cases where the route does not tell them apart; RoleMissingError.
+    required, and for one that is limited to cases where the route does not tell them apart; RoleMissingError;
+    TenantRefusedError for a tenant that is suspended or does not exist; TooManyRequestsError.
     """
     operation = app.operations.get((app.request.method, app.request.route))
     if operation is not None:
@@ -63,6 +67,10 @@ def require_access(app: ApiResolver) -> None:
         app.context[GRANT] = Grant(granted, _parse_expiry(claims.get("exp")))
         if caller.cases is not None and not operation.is_by_case:
             raise ForbiddenError("This request concerns the whole tenant, and your token is limited to cases.")
+        # Last: only what is allowed otherwise creates a tenant, and counts.
+        tenant = require_tenant(caller.tenant_id)
+        tenant.require(writes=False)
+        count_request(tenant)
 
 
 def _get_claims(event: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """Requests that change data: one effect for each key, one creation at a time, and the response.
 
 Guaranteed: a request with a key takes effect once (`once_per_key`), and commits only with its activity
-(`shell.activity_log`).
+(`shell.activity_log`). It commits only if the tenant may write at its commit: the tenant's row is locked, first of all.
 Not guaranteed: that identical requests under different keys take effect one at a time while Redis is unavailable.
 """
 
@@ -26,6 +26,9 @@ from shell.activity_log import require_recorded
 from shell.api.problems import JSON
 from shell.api.requests import ApiRequest
 from shell.outbox.writer import wake_relay
+from shell.tenants.first_use import require_tenant
+from shell.tenants.records import lock_counted_tenant, share_tenant
+from shell.tenants.starts import counting_starts
 from shell.utils.idempotency import once_per_key
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 from shell.utils.user_names import store_user_name
@@ -55,7 +58,8 @@ class ResponseOptions:
     `complete` adds to the stored document what must not be stored, such as a presigned URL. With `one_at_a_time`, which
     `location` implies, an identical request under another key gets 409 while this one is in progress. With
     `writes_events`, the outbox relay is woken. `choose_status` returns the status for a result. `check` runs before the
-    effect, outside of any transaction, and raises to refuse the request; a repeated request is not checked again.
+    effect, outside of any transaction, and raises to refuse the request; a repeated request is not checked again. With
+    `starts_imports`, the effect is counted against the tenant's limit of imports under way.
     """
 
     status: int | None = None
@@ -66,6 +70,7 @@ class ResponseOptions:
     writes_events: bool = False
     choose_status: Callable[[Any], int] | None = None
     check: Callable[[], None] | None = None
+    starts_imports: bool = False
 
     def of_result(self, result: BaseModel) -> KeyedResponse:
         """Return the response to store under the request's key."""
@@ -91,6 +96,8 @@ CREATED = ResponseOptions(status=201)
 WITH_ETAG = ResponseOptions(etag=True)
 ONE_AT_A_TIME = ResponseOptions(one_at_a_time=True)
 WRITES_EVENTS = ResponseOptions(writes_events=True)
+STARTS_VOLUME = ResponseOptions(starts_imports=True)
+STARTS_IMPORTS = ResponseOptions(writes_events=True, starts_imports=True)
 
 
 def run_idempotent(
@@ -102,14 +109,17 @@ def run_idempotent(
 ) -> Response[str]:
     """Run `effect(transaction, caller, *arguments)` once for the key, however often it is sent; return the response.
 
-    The name of the user is stored before, if it is new. Raises what `once_per_key` and the effect raise, and
-    RuntimeError if the effect recorded no activity.
+    The name of the user is stored before, if it is new. Raises what `once_per_key` and the effect raise,
+    TenantRefusedError if the tenant may not write, LimitReachedError, and RuntimeError if the effect recorded no
+    activity.
     """
     keyed = request.keyed(key)
+    require_tenant(request.caller.tenant_id).require(writes=True)
     store_user_name(request.caller)
 
     def run(transaction: Session) -> KeyedResponse:
-        result = effect(transaction, request.caller, *arguments)
+        with _writing(transaction, request.caller.tenant_id, starts_imports=options.starts_imports):
+            result = effect(transaction, request.caller, *arguments)
         require_recorded(transaction)
         return options.of_result(result)
 
@@ -119,6 +129,15 @@ def run_idempotent(
     body = options.complete(response.body).model_dump_json(by_alias=True) if options.complete else response.body
     replayed = {REPLAYED: "true"} if response.is_replay else {}
     return Response(response.status_code, JSON, body, headers={**response.headers, **replayed})
+
+
+@contextmanager
+def _writing(transaction: Session, tenant_id: str, *, starts_imports: bool) -> Iterator[None]:
+    """Lock the tenant's row for the block and the commit; raise TenantRefusedError if the tenant may not write."""
+    tenant = lock_counted_tenant(transaction, tenant_id) if starts_imports else share_tenant(transaction, tenant_id)
+    tenant.require(writes=True)
+    with counting_starts(transaction, tenant) if starts_imports else nullcontext():
+        yield
 
 
 def respond_with_etag(versioned: Versioned) -> Response[str]:

@@ -63,6 +63,15 @@ def delete_page(bucket: str, prefix: str) -> int:
     return len(found)
 
 
+def delete_version(bucket: str, key: str, version_id: str | None) -> None:
+    """Delete one version of an object; None: of a bucket without versions. Raises StorageUnavailableError."""
+    version: Any = {} if version_id is None else {"VersionId": version_id}
+    try:
+        s3().delete_object(Bucket=bucket, Key=key, **version)
+    except (BotoCoreError, ClientError) as exc:
+        raise StorageUnavailableError() from exc
+
+
 def _list(bucket: str, prefix: str, after: tuple[str, ...]) -> dict[str, Any]:
     markers: Any = dict(zip(("KeyMarker", "VersionIdMarker"), after, strict=False))
     try:

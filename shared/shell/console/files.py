@@ -51,7 +51,7 @@ def respond(path: str, folder: Path, settings: ConsoleSettings) -> Response:
 def describe(settings: ConsoleSettings) -> dict[str, Any]:
     """Return what the page, and the command, have to know of this deployment."""
     sign_in = {"kind": settings.sign_in}
-    if settings.sign_in == "cognito":
+    if settings.sign_in_domain:
         sign_in |= {"domain": settings.sign_in_domain, "clientId": settings.client_id}
     if settings.sign_in == "issuer":
         sign_in |= {"issuer": settings.issuer, "clientId": settings.client_id}

@@ -26,11 +26,19 @@ from core.contracts.custody import (
     RecordedCustodyPeriods,
 )
 from core.custody import Span, to_stored_end
-from core.errors import InvalidInputError, StaleVersionError, WrongStateError
+from core.errors import ConflictError, InvalidInputError, StaleVersionError, WrongStateError
 from core.timestamps import format_timestamp
 from shell.activity_log import Act, ActKind, record_act
+from shell.case_state.fence import Entry
 from shell.custody.device_locks import exclusive_devices, find_devices, find_or_add_devices
-from shell.custody.period_writer import NewPeriodRow, check_overlaps, insert_periods, lock_custodians, record_changes
+from shell.custody.period_writer import (
+    NewPeriodRow,
+    check_overlaps,
+    enter_cases,
+    insert_periods,
+    lock_custodians,
+    record_changes,
+)
 from shell.custody.queries import describe_periods, load_period
 from shell.tables.custody import CustodyPeriods
 
@@ -41,6 +49,7 @@ def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPerio
     The number of statements does not depend on the number of periods. Raises OverlapError with every conflict, and
     InvalidInputError for custodians that the tenant does not have.
     """
+    enter_cases(transaction, caller, [each.custodian_id for each in periods])
     devices = find_or_add_devices(transaction, caller.tenant_id, sorted({each.device_id for each in periods}))
     lock_custodians(transaction, caller, [each.custodian_id for each in periods])
     rows = [_build_row(index, each, devices[each.device_id]) for index, each in enumerate(periods)]
@@ -61,6 +70,7 @@ def patch_period(
     Raises NotFoundError, StaleVersionError with the current version, OverlapError, and InvalidInputError for an end
     that is not after the begin or a custodian that the tenant does not have.
     """
+    enter_cases(transaction, caller, [change.custodian_id], period_id)
     lock_custodians(transaction, caller, [change.custodian_id])
     _, device_number = load_period(transaction, caller, period_id)
     with exclusive_devices(transaction, caller.tenant_id, [device_number]):
@@ -81,6 +91,7 @@ def remove_period(transaction: Session, caller: Caller, period_id: int, versions
 
     Raises NotFoundError, and StaleVersionError with the current version.
     """
+    enter_cases(transaction, caller, [], period_id, Entry.REMOVE)
     _, device_number = load_period(transaction, caller, period_id)
     with exclusive_devices(transaction, caller.tenant_id, [device_number]):
         period = _load_at_version(transaction, caller, period_id, versions)
@@ -98,12 +109,16 @@ def transfer(transaction: Session, caller: Caller, body: NewTransfer) -> Custody
     that the request names; OverlapError if the receiver's period overlaps a later one; InvalidInputError for a
     custodian that the tenant does not have.
     """
-    lock_custodians(transaction, caller, [body.custodian_id])
     device_id = find_devices(transaction, caller.tenant_id, [body.device_id]).get(body.device_id)
     if device_id is None:
         raise _not_held(body)
+    period_id = _find_period_to_end(transaction, device_id, body).id
+    enter_cases(transaction, caller, [body.custodian_id], period_id)
+    lock_custodians(transaction, caller, [body.custodian_id])
     with exclusive_devices(transaction, caller.tenant_id, [body.device_id]):
         ending = _find_period_to_end(transaction, device_id, body)
+        if ending.id != period_id:
+            raise ConflictError
         ending.end_at = body.at
         _write_and_record(transaction, caller, ending)
         span = Span(0, body.device_id, body.at, to_stored_end(body.end))

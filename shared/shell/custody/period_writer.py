@@ -22,10 +22,12 @@ from core.contracts.custody import CustodyAction
 from core.custody import PeriodConflict, Span, find_conflicts_with, find_conflicts_within, find_envelopes
 from core.errors import InvalidInputError, OverlapError
 from core.named_lists import format_ids
+from shell.case_state.fence import Entry, enter_case
 from shell.custody.device_locks import is_locking
 from shell.db.session import session
 from shell.tables.cases import Cases
 from shell.tables.custodians_tags import Custodians
+from shell.tables.custody import CustodyPeriods
 from shell.utils.db_helpers import count_changed_rows, force_index, is_in
 
 MAX_CONFLICTS = 10_000
@@ -88,6 +90,28 @@ class NewPeriodRow(NamedTuple):
     device_id: int
     custodian_id: int | None
     note: str | None
+
+
+def enter_cases(
+    transaction: Session,
+    caller: Caller,
+    ids: Sequence[int | None],
+    period_id: int | None = None,
+    entry: Entry = Entry.CHANGE,
+) -> None:
+    """Enter the cases of the custodians, and of the one of a period, in the order of their ids, before any other lock.
+
+    Custodians that the tenant does not have are left out. Raises WrongStateError if a case takes no changes.
+    """
+    of_period = select(CustodyPeriods.custodian_id).where(CustodyPeriods.id == period_id)
+    found: Sequence[int | None] = [] if period_id is None else transaction.scalars(of_period).all()
+    concerned = sorted({each for each in (*ids, *found) if each is not None})
+    if not concerned:
+        return
+    own = select(Custodians.case_id).join(Cases, Cases.id == Custodians.case_id)
+    own = own.where(Cases.tenant_id == caller.tenant_id, is_in(Custodians.id, concerned))
+    for case_id in sorted(set(transaction.scalars(own))):
+        enter_case(transaction, case_id, entry)
 
 
 def lock_custodians(transaction: Session, caller: Caller, ids: Sequence[int | None]) -> None:

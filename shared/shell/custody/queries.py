@@ -57,12 +57,13 @@ def list_changes(caller: Caller, query: DeviceQuery) -> CustodyChangePage:
     """
     window = open_window(query, (int,))
     own = (Devices.tenant_id == caller.tenant_id, Devices.number == query.device_id)
-    statement = select(CustodyChanges).join(Devices, Devices.id == CustodyChanges.device_id).where(*own)
+    statement = select(CustodyChanges, Custodians.name).join(Devices, Devices.id == CustodyChanges.device_id)
+    statement = statement.outerjoin(Custodians, Custodians.id == CustodyChanges.custodian_id).where(*own)
     with session() as reading:
-        rows = reading.scalars(select_window(statement, window, CustodyChanges.id)).all()
-        page = build_page(rows, window, lambda row: (row.id,))
-        names = read_user_names(reading, caller.tenant_id, [row.user_id for row in page.items])
-    items = [_describe_change(row, query.device_id, names.get(row.user_id)) for row in page.items]
+        rows = reading.execute(select_window(statement, window, CustodyChanges.id)).all()
+        page = build_page(rows, window, lambda row: (row[0].id,))
+        names = read_user_names(reading, caller.tenant_id, [row[0].user_id for row in page.items])
+    items = [_describe_change(row, query.device_id, names.get(row.user_id), name) for row, name in page.items]
     return CustodyChangePage(items=items, next=page.next, prev=page.prev)
 
 
@@ -115,7 +116,9 @@ def _describe_row(row: Any) -> CustodyPeriod:
     )
 
 
-def _describe_change(row: CustodyChanges, device_id: int, user_name: str | None) -> CustodyChange:
+def _describe_change(
+    row: CustodyChanges, device_id: int, user_name: str | None, custodian: str | None
+) -> CustodyChange:
     return CustodyChange(
         period_id=row.period_id,
         version=row.version,
@@ -127,6 +130,7 @@ def _describe_change(row: CustodyChanges, device_id: int, user_name: str | None)
         begin=row.begin_at,
         end=to_open_end(row.end_at),
         custodian_id=row.custodian_id,
+        custodian=custodian,
         note=row.note,
     )
 

@@ -32,7 +32,8 @@ STATEMENT_BYTES = 1_000_000
 class InsertResult(NamedTuple):
     """The result of one statement: LAST_INSERT_ID, its number of rows, and the server's warning count.
 
-    If all rows were new, their ids may be consecutive from `first_id`; the caller must verify that.
+    If all rows were new, their ids may be `first_id` and each INCREMENT more (`shell.db.ids`); the caller must verify
+    that.
     """
 
     first_id: int

@@ -26,6 +26,7 @@ from sqlalchemy import URL, Dialect, make_url
 from core.errors import DatabaseUnavailableError, SettingsError
 from shell.aws.secrets import SecretUnavailableError, get_secret
 from shell.db.errors import error_number
+from shell.db.ids import INCREMENT, get_offset
 from shell.deadline import seconds_left
 from shell.settings import settings
 
@@ -59,9 +60,19 @@ def _url(host: str | None) -> URL:
 
 
 def connect_args() -> dict[str, Any]:
-    """Return the driver arguments of every engine: utf8mb4, UTC, and TLS unless DATABASE_URL is set."""
+    """Return the driver arguments of every engine: utf8mb4, UTC, and TLS unless DATABASE_URL is set.
+
+    With DATABASE_URL, the connection also has the ids of this cell generated. Without, the parameter group of the
+    cluster does that: a SET would pin a connection of RDS Proxy.
+    """
     common = {"charset": "utf8mb4", "connect_timeout": CONNECT_S, "init_command": "SET time_zone = '+00:00'"}
-    return common if settings().database_url else {**common, "ssl": tls_context(RDS_AUTHORITIES)}
+    configured = settings().database_url
+    if not configured:
+        return {**common, "ssl": tls_context(RDS_AUTHORITIES)}
+    ids = f", auto_increment_increment = {INCREMENT}, auto_increment_offset = {get_offset()}"
+    common["init_command"] = f"{common['init_command']}{ids}"
+    # TLS protects nothing on a socket of this machine, and the driver would take 30 ms to read the trusted authorities.
+    return {**common, "ssl_disabled": True} if "unix_socket" in make_url(configured).query else common
 
 
 @lru_cache(maxsize=1)

@@ -1,9 +1,10 @@
 """One lazily created engine per process, and READ COMMITTED sessions on it.
 
 Guaranteed: importing opens nothing; a connection is refused if its server is not in strict mode or its character set is
-not utf8mb4, since values could be changed silently, or if its server is read-only: for a while after a failover the
-writer's host name still resolves to the old writer; a connection that reported a read-only server is not used again;
-an error during COMMIT that leaves its outcome unknown is raised as CommitOutcomeUnknownError.
+not utf8mb4, since values could be changed silently, if it would generate ids of another cell (`shell.db.ids`), or if
+its server is read-only: for a while after a failover the writer's host name still resolves to the old writer; a
+connection that reported a read-only server is not used again; an error during COMMIT that leaves its outcome unknown is
+raised as CommitOutcomeUnknownError.
 Not guaranteed: that more than two sessions of one process run at once. The pool holds two connections: one for the
 operation, and one for what commits or reads independently of it.
 """
@@ -27,11 +28,15 @@ from core.error_chain import walk_chain
 from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError, SettingsError
 from shell.db.connection import connect_args, database_url, log_in
 from shell.db.errors import READ_ONLY_MODE, DbErrorClass, classify, error_number, is_connection_broken
+from shell.db.ids import refuse_foreign_ids, refuse_large_id
 from shell.settings import settings
 
 ERROR_DURING_COMMIT = 1180
 # innodb_read_only identifies Aurora readers for every user; read_only identifies other replicas.
-_SAFETY = "SELECT @@sql_mode, @@character_set_client, @@read_only, @@innodb_read_only"
+_SAFETY = (
+    "SELECT @@sql_mode, @@character_set_client, @@auto_increment_increment, @@auto_increment_offset, @@read_only, "
+    "@@innodb_read_only"
+)
 
 
 @lru_cache(maxsize=4)
@@ -62,6 +67,7 @@ def add_listeners(created: Engine) -> Engine:
     if not settings().database_url:
         event.listen(created, "do_connect", log_in)
     event.listen(created, "connect", refuse_unsafe_server)
+    event.listen(created, "after_cursor_execute", refuse_large_id)
     event.listen(created, "handle_error", _translate_error)
     return created
 
@@ -90,14 +96,14 @@ def _commit(opened: Session) -> None:
 
 
 def refuse_unsafe_server(connection: Any, _record: Any) -> None:
-    """Raise DatabaseUnavailableError if values could be changed silently, and error 1836 if the server is read-only.
+    """Raise DatabaseUnavailableError if values could be changed silently, or ids be those of another cell.
 
-    An administrator may write to a read-only server; it is refused nevertheless, since a write to a replica stays on
-    that replica.
+    Raises error 1836 if the server is read-only. An administrator may write to such a server; it is refused
+    nevertheless, since a write to a replica stays on that replica.
     """
     with connection.cursor() as cursor:
         cursor.execute(_SAFETY)
-        mode, charset, *read_only = cursor.fetchone()
+        mode, charset, increment, offset, *read_only = cursor.fetchone()
     if "STRICT_TRANS_TABLES" not in mode and "STRICT_ALL_TABLES" not in mode:
         raise DatabaseUnavailableError(
             "The server's sql_mode lacks STRICT_TRANS_TABLES; values could be truncated silently."
@@ -114,6 +120,7 @@ def refuse_unsafe_server(connection: Any, _record: Any) -> None:
         raise DatabaseUnavailableError(f"The connection's character set is {charset}, not utf8mb4.")
     if any(str(each) not in ("0", "OFF") for each in read_only):
         raise pymysql.err.OperationalError(READ_ONLY_MODE, "the server is read-only; it is not the writer")
+    refuse_foreign_ids(increment, offset)
 
 
 def _roll_back_abandoned(connection: Any, _record: Any, _state: Any) -> None:

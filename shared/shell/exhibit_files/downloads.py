@@ -52,10 +52,10 @@ def find_media_type(path: str) -> str:
     return SHOWN.get(name.rpartition(".")[2].lower(), BINARY) if "." in name else BINARY
 
 
-def sign_download(key: str, version_id: str | None, path: str) -> Download:
-    """Return the URL to get an object; a browser saves it under the name of the path."""
+def sign_download(key: str, version_id: str | None, path: str, *, is_saved: bool = False) -> Download:
+    """Return the URL to get an object; a browser saves it under the name of the path, with `is_saved` at once."""
     media_type = find_media_type(path)
-    kind = "attachment" if media_type == BINARY else "inline"
+    kind = "attachment" if is_saved or media_type == BINARY else "inline"
     url = presign_download(settings().bucket, key, version_id, media_type, f"{kind}; {_format_name(path)}")
     return Download(url, media_type, settings().upload_url_seconds)
 

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.exhibit_lists import ExhibitFile, ExhibitFileList
+from core.contracts.queries import FilesQuery
 from core.errors import InvalidInputError
 from core.pagination import decode_cursor, paginate
 from core.productions.volume import resolve_source_key
@@ -40,11 +41,12 @@ _FILE = (
 
 
 class _Place(NamedTuple):
-    """Whose files are listed: of which tenant, case and exhibit."""
+    """Whose files are listed: of which tenant, case and exhibit; and whether browsers save them."""
 
     tenant_id: str
     case: str
     exhibit: Exhibits
+    is_saved: bool
 
 
 class _Entry(NamedTuple):
@@ -63,21 +65,28 @@ class _Entry(NamedTuple):
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_files(caller: Caller, exhibit_id: int, limit: int, after: str | None) -> ExhibitFileList:
+def list_files(caller: Caller, exhibit_id: int, query: FilesQuery) -> ExhibitFileList:
     """Return a page of the exhibit's files.
 
     Raises NotFoundError, InvalidInputError for a cursor that this API did not issue, and StorageUnavailableError if no
     URL can be signed.
     """
-    last = -1 if after is None else decode_cursor(after, (int,))[0]
+    last = _find_last(query)
     with session() as reading:
         exhibit, case = load_exhibit(reading, caller, exhibit_id)
         entries = [each for each in _list_paths(reading, exhibit) if each.position > last]
-        entries += _list_pages(reading, exhibit, max(0, last - 1), limit + 1)
-        page, following = paginate(entries, limit, lambda each: (each.position,))
-        place = _Place(caller.tenant_id, case, exhibit)
+        entries += _list_pages(reading, exhibit, max(0, last - 1), query.limit + 1)
+        page, following = paginate(entries, query.limit, lambda each: (each.position,))
+        place = _Place(caller.tenant_id, case, exhibit, query.download)
         items = [_describe(place, each) for each in page]
     return ExhibitFileList(items=items, next=following)
+
+
+def _find_last(query: FilesQuery) -> int:
+    """Return the position before the first that is listed."""
+    if query.from_page is not None:
+        return query.from_page
+    return -1 if query.after is None else int(decode_cursor(query.after, (int,))[0])
 
 
 def _list_paths(reading: Session, exhibit: Exhibits) -> Iterator[_Entry]:
@@ -139,7 +148,8 @@ def _describe(place: _Place, entry: _Entry) -> ExhibitFile:
     is_own = (found.tenant_id, found.case_id) == (place.tenant_id, place.exhibit.case_id)
     if not is_own or found.version_id is None or found.status in _GONE:
         return _build(entry, "missing")
-    signed = sign_download(f"{found.prefix.rstrip('/')}/{found.file}", found.version_id, found.file)
+    key = f"{found.prefix.rstrip('/')}/{found.file}"
+    signed = sign_download(key, found.version_id, found.file, is_saved=place.is_saved)
     known = {"size": found.size, "sha256": found.sha256.hex() if found.sha256 else None}
     return _build(entry, "stored", signed, path=found.file, **known)
 
@@ -150,7 +160,7 @@ def _sign_loose(place: _Place, path: str) -> Download | None:
         key = resolve_source_key(place.tenant_id, place.case, path)
     except InvalidInputError:
         return None
-    return sign_download(key, None, path)
+    return sign_download(key, None, path, is_saved=place.is_saved)
 
 
 def _build(entry: _Entry, state: str, signed: Download | None = None, **known: Any) -> ExhibitFile:

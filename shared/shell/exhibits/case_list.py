@@ -16,12 +16,14 @@ from sqlalchemy import ColumnElement, bindparam, collate, false, func, select, t
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.cases import Case, CasePage, CaseSummary, NewCase
+from core.contracts.cases import Case, CaseHold, CasePage, CasePurge, CaseSummary, NewCase
 from core.contracts.queries import CasesQuery
-from core.errors import AlreadyExistsError
+from core.errors import AlreadyExistsError, NameTakenError
 from core.pagination import Page, build_page, open_window
-from core.statuses import ACTIVE_STATUSES, UNDONE_STATUSES
+from core.statuses import ACTIVE_STATUSES, UNDONE_STATUSES, CaseStatus
 from shell.activity_log import Act, ActKind, record_act
+from shell.case_state.fence import FORMER_NAME
+from shell.case_state.names import is_former
 from shell.db.column_limits import column_limits
 from shell.db.keyset import select_window
 from shell.db.session import session
@@ -30,6 +32,7 @@ from shell.exhibits.word_search import match_words
 from shell.tables.cases import Cases
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import force_index, insert_or_get, is_in, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.idempotency import keep_case
 from shell.utils.key_validation import is_storable, open_named_window, validate_key
 
 # Only data files create documents, and a check counts in its chunks what an import would do.
@@ -71,16 +74,20 @@ _LAST_IMPORT = func.coalesce(
 def add_case(transaction: Session, caller: Caller, body: NewCase) -> Case:
     """Create a case of the tenant and return it.
 
-    Raises AlreadyExistsError if the tenant has a case with this name, NotFoundError for a name that the caller is not
-    limited to, and InvalidInputError for a name that the column cannot store unchanged.
+    Raises AlreadyExistsError if the tenant has a case with this name, NameTakenError if one had it before and is not
+    purged, NotFoundError for a name that the caller is not limited to, and InvalidInputError for a name that the column
+    cannot store unchanged.
     """
     require_case(caller, body.name)
     validate_key(body.name, column_limits("cases")["name"])
     key = {"tenant_id": caller.tenant_id, "name": body.name}
     made, is_new = insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")
+    if is_new and is_former(transaction, caller.tenant_id, body.name, reuse_purged=True):
+        raise NameTakenError(FORMER_NAME)
     if not is_new:
         raise AlreadyExistsError("You have a case with this name already; use it, or choose another name.")
     transaction.refresh(made)
+    keep_case(transaction, made.id)
     record_act(transaction, caller, Act(ActKind.CASE_CREATED, made.id, made.id))
     return Case(id=made.id, name=made.name, created_at=made.created_at)
 
@@ -172,4 +179,21 @@ def _describe_case(found: Cases, sums: Any, open_rejections: int) -> CaseSummary
         documents=int(sums.documents) if sums else 0,
         open_rejections=open_rejections,
         last_import_at=sums.last_import_at if sums else None,
+        status=CaseStatus(found.status),
+        hold=_describe_hold(found),
+        purge=_describe_purge(found),
+        version=found.version,
     )
+
+
+def _describe_hold(found: Cases) -> CaseHold | None:
+    if found.held_at is None:
+        return None
+    return CaseHold(reason=found.hold_reason or "", held_by=found.held_by or "", held_at=found.held_at)
+
+
+def _describe_purge(found: Cases) -> CasePurge | None:
+    if found.purge_requested_at is None or found.purge_after is None:
+        return None
+    requested_by = found.purge_requested_by or ""
+    return CasePurge(after=found.purge_after, requested_by=requested_by, requested_at=found.purge_requested_at)

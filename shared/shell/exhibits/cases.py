@@ -14,7 +14,9 @@ from sqlalchemy import BindParameter, ColumnElement, bindparam, select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.errors import ForbiddenError, InvalidInputError, NotFoundError
+from core.errors import ForbiddenError, InvalidInputError, NameTakenError, NotFoundError
+from shell.case_state.fence import FORMER_NAME, enter_named_case
+from shell.case_state.names import is_former
 from shell.tables.cases import Cases
 from shell.utils.db_helpers import insert_or_get, is_exactly
 from shell.utils.key_validation import is_storable
@@ -70,15 +72,34 @@ def require_whole_tenant(caller: Caller) -> None:
 
 
 def get_or_create_case(transaction: Session, tenant_id: str, name: str) -> int:
-    """Return the id of the tenant's case with this name, and create the case if it does not exist.
+    """Return the id of the tenant's case with this name, for a change, and create the case if it does not exist.
 
-    Does not lock an existing case: concurrent imports would wait for each other, or deadlock on the locks of their
-    failed INSERTs. Raises InvalidInputError if the case's name is another one that the database takes for the same.
+    The case is locked in shared mode (`shell.case_state.fence`). Raises InvalidInputError if the case's name is another
+    one that the database takes for the same, NameTakenError for a former name of a case, WrongStateError unless the
+    case is open.
+    """
+    found = get_or_add_case(transaction, tenant_id, name, reuse_purged=True)
+    if found is None:
+        raise NameTakenError(FORMER_NAME)
+    enter_named_case(transaction, found, name)
+    return found
+
+
+def get_or_add_case(transaction: Session, tenant_id: str, name: str, *, reuse_purged: bool) -> int | None:
+    """Return the id of the case with this name, created if need be; None for the former name of a case.
+
+    With `reuse_purged`, a name that only a purged case had is a new one. Does not lock an existing case. Raises
+    InvalidInputError as `get_or_create_case` does.
     """
     key = {"tenant_id": tenant_id, "name": name}
     found: Any = transaction.execute(_CASE, key).one_or_none()
     if found is None:
-        found = insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")[0]
+        found, is_new = insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")
+        # After the insert: a renaming that frees the name has committed then, with its alias.
+        if is_new and is_former(transaction, tenant_id, name, reuse_purged=reuse_purged):
+            transaction.delete(found)
+            transaction.flush()
+            return None
     if found.name != name:
         raise InvalidInputError(_OTHER_SPELLING)
     return int(found.id)
@@ -87,7 +108,7 @@ def get_or_create_case(transaction: Session, tenant_id: str, name: str) -> int:
 def get_case_id(reading: Session, caller: Caller, name: str) -> int:
     """Return the id of the tenant's case with this name; raise NotFoundError if there is none."""
     require_case(caller, name)
-    found = _find_case_id(reading, caller.tenant_id, name)
+    found = find_case_id(reading, caller.tenant_id, name)
     if found is None:
         raise NotFoundError(NO_SUCH_CASE)
     return found
@@ -96,10 +117,11 @@ def get_case_id(reading: Session, caller: Caller, name: str) -> int:
 def is_known_case(reading: Session, caller: Caller, name: str) -> bool:
     """Return whether the caller has a case with exactly this name."""
     is_open = caller.cases is None or name in caller.cases
-    return is_open and _find_case_id(reading, caller.tenant_id, name) is not None
+    return is_open and find_case_id(reading, caller.tenant_id, name) is not None
 
 
-def _find_case_id(reading: Session, tenant_id: str, name: str) -> int | None:
+def find_case_id(reading: Session, tenant_id: str, name: str) -> int | None:
+    """Return the id of the tenant's case with exactly this name, None without one."""
     if not is_storable(name, "cases", "name"):
         return None
     own = (Cases.tenant_id == tenant_id, is_exactly(Cases.name, [name]))

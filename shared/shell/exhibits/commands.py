@@ -10,6 +10,7 @@ The transaction is the caller's: after a StaleDataError or deadlock, `retry_on_d
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from datetime import date, datetime, time
 from typing import NamedTuple
 
 from sqlalchemy import Select, select
@@ -23,6 +24,7 @@ from core.errors import InvalidInputError, StaleVersionError
 from core.exhibit_dates import DATE_FIELDS, Precision, change_precisions
 from core.exhibit_history import Action, Change, Key, Kind, compare_fields, precision_field
 from shell.activity_log import Act, ActKind, record_act, record_no_act
+from shell.case_state.fence import enter_case
 from shell.custodian_ops import create_custodian_exhibits, lock_named_custodians
 from shell.db.column_limits import column_limits
 from shell.exhibits.cases import build_wall
@@ -59,13 +61,14 @@ def patch_exhibit(
     StaleVersionError with the current version, InvalidInputError for what its column cannot store unchanged, and
     SQLAlchemy's StaleDataError if another transaction changed the exhibit meanwhile.
     """
+    enter_case(transaction, load_exhibit(transaction, caller, exhibit_id)[0].case_id)
     exhibit, case = load_exhibit(transaction, caller, exhibit_id)
     if exhibit.version not in versions:
         raise StaleVersionError(exhibit.version)
     _validate_texts(change)
     before = read_fields(exhibit)
     for field in _list_fields(change):
-        setattr(exhibit, field, getattr(change, field))
+        setattr(exhibit, field, _to_column(getattr(change, field)))
     _set_precisions(exhibit, change)
     properties = change_properties(transaction, exhibit, change.properties) if change.properties else {}
     exhibit.row_hash = None
@@ -90,19 +93,30 @@ def _list_fields(change: ExhibitChange) -> set[str]:
 def _list_set_fields(change: ExhibitChange) -> Iterator[str]:
     """Yield the fields of the request, and those that are set with them."""
     yield from _list_fields(change)
-    yield from (precision_field(date) for date in DATE_FIELDS if date in change.model_fields_set)
+    yield from (precision_field(name) for name in DATE_FIELDS if name in change.model_fields_set)
     if "document_date" in change.model_fields_set:
         yield "document_date_source"
     yield "row_hash"
 
 
 def _set_precisions(exhibit: Exhibits, change: ExhibitChange) -> None:
-    """Record that the dates of the request are times without a zone, and that they come from no column."""
-    dates = [date for date in DATE_FIELDS if date in change.model_fields_set]
-    precisions = {date: Precision.NONE if getattr(change, date) is None else Precision.TIME for date in dates}
+    """Record whether the dates of the request are days or times without a zone, and that they come from no column."""
+    names = [name for name in DATE_FIELDS if name in change.model_fields_set]
+    precisions = {name: _find_precision(getattr(change, name)) for name in names}
     exhibit.date_precision = change_precisions(exhibit.date_precision, precisions)
-    if "document_date" in dates:
+    if "document_date" in names:
         exhibit.document_date_source = None
+
+
+def _to_column(value: str | datetime | date | None) -> str | datetime | None:
+    """Return a value of a request as its column holds it: a day as its midnight."""
+    return value if isinstance(value, str | datetime | None) else datetime.combine(value, time())
+
+
+def _find_precision(value: datetime | date | None) -> Precision:
+    if value is None:
+        return Precision.NONE
+    return Precision.TIME if isinstance(value, datetime) else Precision.DAY
 
 
 def add_custodians(transaction: Session, caller: Caller, exhibit_id: int, names: Sequence[str]) -> ExhibitCustodians:
@@ -202,6 +216,8 @@ def _lock_exhibits(transaction: Session, caller: Caller, ids: Sequence[int]) -> 
     own = select(Exhibits.id, Exhibits.case_id).join(Cases, Cases.id == Exhibits.case_id)
     own = own.where(is_in(Exhibits.id, ids), Cases.tenant_id == caller.tenant_id, *build_wall(caller))
     cases = {row.id: row.case_id for row in transaction.execute(own)}
+    if len(set(cases.values())) == 1:
+        enter_case(transaction, next(iter(cases.values())))
     versions: dict[int, int] = {}
     if len(cases) == len(ids):
         versions = {row.id: row.version for row in transaction.execute(_select_for_update(ids))}

@@ -1,7 +1,7 @@
 """Find, by an index, a small set of exhibits that contains all matches of a list's filters.
 
 Guaranteed: a lead has every exhibit that its filter selects, and each of them once; no filter is left out because of
-it. No more than MAX_SEARCHED + 1 are read to learn how many it has.
+it. No more entries of an index are read than the bound, to learn whether it has more.
 Not guaranteed: in a case with more than MAX_SEARCHED exhibits, that a Bates range alone finds an exhibit whose own
 range begins more than LOOKBACK numbers before `batesFrom`, unless few begin up to `batesTo`. The index has where ranges
 begin, and not where they end.
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select, union
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 from sqlalchemy.sql.selectable import NamedFromClause
 
 from core.bates_numbers import MAX_DIGITS, BatesNumber, list_windows, parse_bates_number
@@ -25,14 +25,14 @@ from shell.tables.links import CustodianExhibits, Taggings
 from shell.tables.production_numbers import ProductionNumbers
 from shell.utils.db_helpers import force_index, is_in
 from shell.utils.key_validation import is_storable
-from shell.zones.zone_map import count_created
 
 # More pages than a document has.
 LOOKBACK = 10_000
 HIGHEST = 10**MAX_DIGITS - 1
-# So many exhibits are read and sorted about as fast as a part of a case is read in order.
-FEW = 20_000
-SORTED, NARROW, BROAD = 1, 2, 3
+# So many exhibits are read and sorted faster than a part of a case is searched. Those of a Bates range lie together.
+FEW, FEW_IN_RANGE = 1_000, 20_000
+# Of so many with a link, those with others are found faster than a part of a case is searched.
+FEW_LINKED = 20_000
 
 
 class Link(NamedTuple):
@@ -48,43 +48,46 @@ class Link(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """Exhibits by an index, as SELECTs of their ids, with how messages describe them.
+    """Exhibits by an index, as SELECTs of their ids.
 
     `link` is the custodian or tag that they have; `condition` says the same of exhibits that are found otherwise;
-    `is_exact`: all of them are exhibits of the case; `is_excluded`: they are those that do not match. `grade` says how
-    many each SELECT has; if it `is_least`, they may have more. `import_id` is the import that created all of them.
+    `is_exact`: all of them are exhibits of the case. `ids` is the column of the SELECT that ranges of ids restrict;
+    None if the index has no such ranges.
     """
 
-    description: str
     parts: tuple[Select[Any], ...]
     link: Link | None = None
     condition: ColumnElement[bool] | None = None
     is_exact: bool = False
-    is_excluded: bool = False
-    grade: int = 0
-    is_least: bool = False
-    import_id: int | None = None
+    ids: Any = None
 
     def build_source(self) -> NamedFromClause:
         """Return the ids as a table with the column `id`, each once."""
         return self.parts[0].subquery("led") if len(self.parts) == 1 else union(*self.parts).subquery("led")
 
-    def restrict(self, ranges: Sequence[tuple[int, int]]) -> Lead:
-        """Return the lead to those of the exhibits, of a link or an import, whose ids are in one of the ranges."""
-        if self.link is not None:
-            ids: Any = self.link.model.exhibit_id
-            part = self.parts[0]
-        else:
-            ids = Exhibits.id
-            part = force_index(select(ids.label("id")).where(Exhibits.import_id == self.import_id), Exhibits, "PRIMARY")
-        return self._replace(parts=(part.where(or_(*(ids.between(*each) for each in ranges))),))
+    def find_any(self, ranges: Sequence[tuple[int, int]]) -> Select[Any]:
+        """Return the SELECT of one of the exhibits whose ids are in one of the ranges; `ids` is not None."""
+        return self.parts[0].where(or_(*(self.ids.between(*each) for each in ranges))).limit(1)
 
 
-def lead_by_link(link: Link, description: str) -> Lead:
+def lead_by_link(link: Link) -> Lead:
     """Return the lead by a custodian or tag."""
     ids = select(link.model.exhibit_id.label("id")).where(getattr(link.model, link.key_column) == link.name_id)
     index = "ix_custodian_exhibits_custodian" if link.model is CustodianExhibits else "ix_taggings_tag"
-    return Lead(description, (force_index(ids, link.model, index),), link, is_exact=True)
+    return Lead((force_index(ids, link.model, index),), link, is_exact=True, ids=link.model.exhibit_id)
+
+
+def lead_by_links(first: Lead, others: Sequence[Link]) -> Lead:
+    """Return the lead to those exhibits of a link's lead that have the other links, found by their primary keys."""
+    part = first.parts[0]
+    for other in others:
+        pair = aliased(other.model)
+        own = select(pair.exhibit_id).where(
+            pair.exhibit_id == first.ids, getattr(pair, other.key_column) == other.name_id
+        )
+        own = force_index(own.correlate(first.ids.class_), pair, "PRIMARY")
+        part = part.where(own.scalar_subquery().is_not(None))
+    return Lead((part,))
 
 
 def has_link(link: Link) -> ColumnElement[bool]:
@@ -96,27 +99,35 @@ def has_link(link: Link) -> ColumnElement[bool]:
     return force_index(own.correlate(Exhibits), model, "PRIMARY").exists()
 
 
-def exclude_tag(tag_id: int, description: str) -> Lead:
-    """Return the lead to the exhibits that have a tag, with the condition that an exhibit does not have it.
+def lacks_tag(tag_id: int) -> ColumnElement[bool]:
+    """Return the condition that an exhibit does not have a tag.
 
     For NOT EXISTS the server may read the links of the whole tag first.
     """
     tagged = select(Taggings.exhibit_id).where(Taggings.exhibit_id == Exhibits.id, Taggings.tag_id == tag_id)
-    condition = force_index(tagged.correlate(Exhibits), Taggings, "PRIMARY").scalar_subquery().is_(None)
-    return lead_by_link(Link(Taggings, tag_id), description)._replace(condition=condition, is_excluded=True)
+    return force_index(tagged.correlate(Exhibits), Taggings, "PRIMARY").scalar_subquery().is_(None)
 
 
-def lead_by_ids(ids: Sequence[int], description: str) -> Lead:
+def lead_by_ids(ids: Sequence[int]) -> Lead:
     """Return the lead by the ids of exhibits, at least one."""
     condition = is_in(Exhibits.id, ids)
-    return Lead(description, (select(Exhibits.id.label("id")).where(condition),), condition=condition)
+    return Lead((select(Exhibits.id.label("id")).where(condition),), condition=condition)
+
+
+def lead_by_tags(tag_ids: Sequence[int]) -> Lead:
+    """Return the lead to the exhibits that have any of the tags, at least one."""
+    column = Taggings.exhibit_id
+    ids = select(column.label("id")).distinct().where(is_in(Taggings.tag_id, tag_ids))
+    own = select(Taggings.exhibit_id).where(Taggings.exhibit_id == Exhibits.id, is_in(Taggings.tag_id, tag_ids))
+    condition = force_index(own.correlate(Exhibits), Taggings, "PRIMARY").exists()
+    return Lead((force_index(ids, Taggings, "ix_taggings_tag"),), condition=condition, ids=column)
 
 
 def lead_by_import(import_id: int) -> Lead:
     """Return the lead by the import that created the exhibits, which is of the case."""
     condition = Exhibits.import_id == import_id
     ids = force_index(select(Exhibits.id.label("id")).where(condition), Exhibits, "ix_exhibits_import")
-    return Lead(f"were created by import {import_id}", (ids,), condition=condition, is_exact=True, import_id=import_id)
+    return Lead((ids,), condition=condition, is_exact=True)
 
 
 def lead_by_overlay(import_id: int) -> Lead:
@@ -127,7 +138,7 @@ def lead_by_overlay(import_id: int) -> Lead:
     own = select(change.exhibit_id).where(change.exhibit_id == Exhibits.id, change.line_no.is_not(None))
     own = force_index(own.where(change.import_id == import_id).correlate(Exhibits), change, "PRIMARY")
     ids = force_index(ids, change, "ix_exhibit_changes_import")
-    return Lead(f"were changed by import {import_id}", (ids,), condition=own.limit(1).scalar_subquery().is_not(None))
+    return Lead((ids,), condition=own.limit(1).scalar_subquery().is_not(None))
 
 
 def lead_by_bates_range(case_id: int, first: str | None, last: str | None, lookback: int) -> Lead | None:
@@ -143,7 +154,7 @@ def lead_by_bates_range(case_id: int, first: str | None, last: str | None, lookb
     own = select(Exhibits.id.label("id")).where(Exhibits.case_id == case_id)
     own = own.where(or_(*_list_windows(known, max(0, lowest - lookback), highest)))
     claimed = _select_claimed(case_id, known.prefix, lowest, highest)
-    return Lead("have a Bates number of the range", (force_index(own, Exhibits, "ix_exhibits_bates"), claimed))
+    return Lead((force_index(own, Exhibits, "ix_exhibits_bates"), claimed))
 
 
 def _list_windows(known: BatesNumber, lowest: int, highest: int) -> Iterator[ColumnElement[bool]]:
@@ -168,49 +179,17 @@ def _select_claimed(case_id: int, prefix: str, lowest: int, highest: int) -> Sel
     return force_index(ids, claim, "ix_production_numbers_range")
 
 
-def grade_leads(reading: Session, leads: Sequence[Lead], *, is_rough: bool = False) -> list[Lead]:
-    """Return the leads with their grades, those with the fewest exhibits first.
-
-    With `is_rough` a grade is NARROW at most, which costs less. What an import created is known from its chunks, and
-    may be fewer by now. All others take one statement.
-    """
-    # One of several leads has to be chosen.
-    bounds = list_bounds()[: min(len(leads), 2) if is_rough else None]
-    graded, others = list[Lead](), list[Lead]()
-    for lead in leads:
-        created = None if lead.import_id is None else count_created(reading, lead.import_id)
-        if created is None:
-            others.append(lead)
-        else:
-            graded.append(lead._replace(grade=sum(created > bound for bound in bounds)))
-    graded += _grade_by_rows(reading, others, bounds)
-    graded = [lead._replace(is_least=is_rough and lead.grade == len(bounds)) for lead in graded]
-    return sorted(graded, key=lambda lead: lead.grade)
-
-
-def _grade_by_rows(reading: Session, leads: Sequence[Lead], bounds: Sequence[int]) -> list[Lead]:
-    """Return the leads with their grades.
+def list_few(reading: Session, leads: Sequence[Lead], most: int) -> list[Lead]:
+    """Return the leads of which no SELECT has more than `most` exhibits, by one statement.
 
     A row that is skipped costs less than one that is counted: a count that ends at a limit needs a temporary table.
     """
     if not leads:
         return []
-    parts = [part for lead in leads for part in lead.parts]
-    skipped = [part.offset(bound).limit(1).scalar_subquery() for part in parts for bound in bounds]
+    skipped = [part.offset(most).limit(1).scalar_subquery() for lead in leads for part in lead.parts]
     found = iter(reading.execute(select(*skipped)).one())
-    grades = iter([sum(next(found) is not None for _ in bounds) for _ in parts])
-    return [lead._replace(grade=max(next(grades) for _ in lead.parts)) for lead in leads]
-
-
-def list_bounds() -> tuple[int, int, int]:
-    """Return how many exhibits a lead of each grade has at most; one of grade BROAD has more."""
-    return min(1_000, FEW, search.MAX_SEARCHED), min(FEW, search.MAX_SEARCHED), search.MAX_SEARCHED
-
-
-def build_count(statement: Select[Any]) -> Any:
-    """Return the number of rows of a SELECT, at most MAX_SEARCHED + 1, as a value of another one."""
-    rows = statement.limit(search.MAX_SEARCHED + 1).subquery()
-    return select(func.count()).select_from(rows).scalar_subquery()
+    has_more = [[next(found) is not None for _ in lead.parts] for lead in leads]
+    return [lead for lead, more in zip(leads, has_more, strict=True) if not any(more)]
 
 
 def is_long(reading: Session, case_id: int) -> bool:

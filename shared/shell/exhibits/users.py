@@ -14,7 +14,6 @@ from core.errors import ForbiddenError
 from core.roles import Role
 from shell.db.column_limits import column_limits
 from shell.db.session import session
-from shell.exhibits.search import MAX_SEARCHED
 from shell.settings import settings
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.utils.user_names import read_user_names
@@ -36,7 +35,6 @@ def describe_caller(caller: Caller, role: Role, expires_at: datetime | None) -> 
             part_bytes=PART_BYTES,
             max_page=MAX_PAGE,
             max_batch=MAX_BATCH,
-            max_unindexed_exhibits=MAX_SEARCHED,
         ),
         version=API_VERSION,
         charset=cast("Literal['utf8mb3', 'utf8mb4']", column_limits("custodians")["name"].charset),

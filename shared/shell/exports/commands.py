@@ -13,13 +13,15 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.exports import Export, NewExport
+from core.contracts.stored_filters import pack_filters
 from core.errors import WrongStateError
 from core.events import export_requested
 from core.exports.columns import choose_columns
 from core.statuses import ExportStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
+from shell.case_state.fence import Entry, enter_case
 from shell.exhibits.cases import get_chosen_case
-from shell.exhibits.matches import require_imports
+from shell.exhibits.matches import require_own
 from shell.exports.queries import describe_export, load_export
 from shell.exports.selection import count_expected
 from shell.outbox.writer import append_events
@@ -36,18 +38,19 @@ _CANCEL = text(
 def create_export(transaction: Session, caller: Caller, body: NewExport) -> Export:
     """Record the export that the request describes; a worker writes its file.
 
-    Raises NotFoundError for an unknown case or import, FilterTooBroadError if the filters would read too many exhibits.
+    Raises NotFoundError for an unknown case or import.
     """
     case_id = get_chosen_case(transaction, caller, body)
+    enter_case(transaction, case_id, Entry.READ)
     filters = body.filters.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    require_imports(transaction, case_id, filters)
+    require_own(transaction, case_id, filters)
     export = Exports(
         tenant_id=caller.tenant_id,
         case_id=case_id,
         user_id=caller.user_id,
         kind=body.kind.value,
         format=body.format.value,
-        filters=json.dumps(filters),
+        filters=json.dumps(pack_filters(filters)),
         column_names=json.dumps(choose_columns(body.kind, body.columns)),
         highest_exhibit_id=transaction.scalar(select(func.max(Exhibits.id)).where(Exhibits.case_id == case_id)) or 0,
         expected=count_expected(transaction, case_id, filters),
@@ -67,7 +70,7 @@ def cancel_export(transaction: Session, caller: Caller, export_id: int) -> Expor
 
     Raises NotFoundError, and WrongStateError for an export that is completed or failed.
     """
-    load_export(transaction, caller, export_id)
+    enter_case(transaction, load_export(transaction, caller, export_id)[0].case_id, Entry.READ)
     is_cancelled = count_changed_rows(transaction.execute(_CANCEL, {"export_id": export_id})) == 1
     found = load_export(transaction, caller, export_id)
     if found[0].status != ExportStatus.CANCELLED:

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from core.caller import Caller
 from core.contracts import exports as schemas
 from core.contracts.queries import ExportQuery
+from core.contracts.stored_filters import unpack_filters
 from core.errors import NotFoundError, WrongStateError
 from core.exports.columns import KEPT_DAYS, to_camel
 from core.exports.rows import MEDIA_TYPES
@@ -126,7 +127,7 @@ def _describe(found: Any, names: Mapping[str, str]) -> schemas.Export:
         case_id=export.case_id,
         kind=export.kind,
         format=export.format,
-        filters=json.loads(export.filters),
+        filters=unpack_filters(json.loads(export.filters)),
         columns=[to_camel(name) for name in json.loads(export.column_names)],
         status=ExportStatus.EXPIRED if has_expired else export.status,
         documents=export.documents,

@@ -8,9 +8,8 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from core.contracts.exhibit_queries import ExhibitQuery
-from shell.exhibits import search
 from shell.exhibits.case_list import count_documents
-from shell.exhibits.match_keys import MatchKey, Start, count_matches, read_keys
+from shell.exhibits.match_keys import MatchKey, Start, count_matches, iterate_keys
 from shell.exhibits.matches import Matches, find_matches
 from shell.tables.exhibits import Exhibits
 
@@ -19,17 +18,14 @@ Filters = Mapping[str, Any]
 
 
 def count_expected(reading: Session, case_id: int, filters: Filters) -> int | None:
-    """Return how many documents match now; None for more than MAX_SEARCHED of a list with filters.
-
-    Raises FilterTooBroadError if the filters would read too many exhibits.
-    """
+    """Return how many documents match now; None for filters with more matches than one search counts."""
     matches = _find_matches(reading, case_id, filters)
     if matches is None:
         return 0
     if not matches.filters:
         return count_documents(reading, case_id)
-    found = count_matches(reading, matches)
-    return None if found > search.MAX_SEARCHED else found
+    counted = count_matches(reading, matches)
+    return None if counted.is_least else counted.number
 
 
 def list_windows(
@@ -37,18 +33,12 @@ def list_windows(
 ) -> Iterator[list[MatchKey]]:
     """Yield the documents after a control number, in the order of the list, WINDOW at a time.
 
-    Those with higher ids than `highest_id` are left out, so that an export ends whatever is imported meanwhile. Raises
-    FilterTooBroadError, as `count_expected` does.
+    Those with higher ids than `highest_id` are left out, so that an export ends whatever is imported meanwhile.
     """
     matches = _find_matches(reading, case_id, filters)
-    if matches is None:
-        return
-    matches = matches._replace(conditions=(*matches.conditions, Exhibits.id <= highest_id))
-    while keys := read_keys(reading, matches, Start(after), WINDOW):
-        yield keys
-        if len(keys) < WINDOW:
-            return
-        after = keys[-1].control_number
+    if matches is not None:
+        matches = matches._replace(conditions=(*matches.conditions, Exhibits.id <= highest_id))
+        yield from iterate_keys(reading, matches, Start(after), WINDOW)
 
 
 def _find_matches(reading: Session, case_id: int, filters: Filters) -> Matches | None:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from core.contracts.stored_filters import unpack_filters
 from core.errors import ImportBusyError, InvalidInputError
 from core.exports.columns import ExportFormat, ExportKind
 from core.exports.rows import MEDIA_TYPES, build_writer, write_header
@@ -44,6 +45,7 @@ from shell.exports.selection import list_windows
 from shell.observability import logger
 from shell.settings import settings
 from shell.tables.productions import ExportParts, Exports
+from shell.tenants.starts import postpone
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 from shell.work.messages import ExportMessage
 
@@ -55,6 +57,7 @@ _OPEN = (ExportStatus.REQUESTED, ExportStatus.RUNNING)
 # All statements of the transaction read the state at its first one, so that links belong to their documents.
 _ONE_INSTANT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 _LOCK = text("SELECT part_no FROM export_parts WHERE export_id = :export_id AND part_no = 0 FOR UPDATE SKIP LOCKED")
+_EXISTS = text("SELECT part_no FROM export_parts WHERE export_id = :export_id AND part_no = 0")
 _BEGIN = text(
     "UPDATE exports SET status = 'running', upload_id = :upload_id, started_at = :started_at "
     "WHERE id = :export_id AND status = 'requested'"
@@ -84,9 +87,13 @@ class ExportPart(NamedTuple):
 def write_export(message: ExportMessage) -> None:
     """Write parts of an export's file until it is complete or a turn is over; then the message is sent again.
 
-    Does nothing for an export that has ended. Raises ImportBusyError while another worker writes it, and
+    Does nothing for an export that has ended; one that has not begun is postponed while nothing starts for its tenant.
+    Raises ImportBusyError while another worker writes it, and
     StorageUnavailableError.
     """
+    waiting = _find_waiting(message.export_id)
+    if waiting is not None and postpone(waiting, settings().import_reports_queue_url, message):
+        return
     is_over = _begin_turn()
     try:
         while not write_next_part(message.export_id, is_over):
@@ -98,6 +105,14 @@ def write_export(message: ExportMessage) -> None:
         _fail(message.export_id, str(refused))
         # Discards what there is of the file.
         write_next_part(message.export_id, is_over)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _find_waiting(export_id: int) -> str | None:
+    """Return the tenant of an export that has not begun; None if it has."""
+    with session() as reading:
+        query = select(Exports.tenant_id).where(Exports.id == export_id)
+        return reading.scalar(query.where(Exports.status == ExportStatus.REQUESTED))
 
 
 def _begin_turn() -> IsOver:
@@ -115,6 +130,8 @@ def write_next_part(export_id: int, is_over: IsOver) -> bool:
     with session() as transaction:
         transaction.execute(_ONE_INSTANT)
         if transaction.execute(_LOCK, {"export_id": export_id}).first() is None:
+            if transaction.execute(_EXISTS, {"export_id": export_id}).first() is None:
+                return True  # The case is being purged.
             raise ImportBusyError(retry_after_s=BUSY_S)
         export = transaction.get_one(Exports, export_id)
         parts = transaction.scalars(
@@ -182,7 +199,9 @@ def build_part(reading: Session, export: Exports, former: ExportParts, is_over: 
 
 
 def _iterate(reading: Session, export: Exports, columns: Sequence[str], after: str | None) -> Found:
-    windows = list_windows(reading, export.case_id, json.loads(export.filters), export.highest_exhibit_id, after)
+    windows = list_windows(
+        reading, export.case_id, unpack_filters(json.loads(export.filters)), export.highest_exhibit_id, after
+    )
     return chain.from_iterable(_read(reading, export, keys, columns) for keys in windows)
 
 

@@ -28,12 +28,13 @@ from core.caller import Caller
 from core.contracts.imports.states import ImportState
 from core.errors import WrongStateError
 from core.events import import_cancelled, import_retried
-from core.imports.steps import CANCELLABLE, Action, find_next
+from core.imports.steps import CANCELLABLE, ImportAction, find_next
 from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.sqs import send_messages
+from shell.case_state.fence import Entry
 from shell.imports.corrected_images.starting import create_after_images
-from shell.imports.state.access import refuse_during_undo, require_import
+from shell.imports.state.access import enter_import, refuse_during_undo
 from shell.imports.state.claims import refuse_beside_claims, refuse_without_claims
 from shell.imports.state.codes import CARRY_CODES, delete_failed_chunks
 from shell.imports.state.dependents import (
@@ -94,7 +95,8 @@ _RESET = text(
 ).bindparams(bindparam("chunks", expanding=True))
 _RESTART = text(
     f"UPDATE imports SET {CARRY_CODES}, status = :status, generation = generation + 1, chunks_left = :chunks, "  # noqa: S608
-    "failure_code = NULL, failure_message = NULL, started_at = NOW(6), finished_at = NULL WHERE id = :import_id"
+    "chunks_failed = 0, failure_code = NULL, failure_message = NULL, started_at = NOW(6), finished_at = NULL "
+    "WHERE id = :import_id"
 )
 
 
@@ -108,7 +110,7 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
     Raises NotFoundError if the tenant has no such import, WrongStateError if it is completed or failed, or if its undo
     has begun, and QueueUnavailableError if the queue does not take the request of an import that waits beside it.
     """
-    require_import(transaction, caller, import_id)
+    enter_import(transaction, caller, import_id, Entry.READ)
     lock_before(transaction, import_id)
     found = lock_import(transaction, caller, import_id)
     if found.status == ImportStatus.UNDOING:
@@ -148,7 +150,7 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     says what to do instead), if another import of the case is being undone, if the one before failed or runs or the
     one after runs, or if its volume is deleted, and QueueUnavailableError if the queue does not take the request.
     """
-    require_import(transaction, caller, import_id)
+    enter_import(transaction, caller, import_id, alone=True)
     refuse_during_undo(transaction, import_id)
     refuse_without_volume(transaction, import_id)
     refuse_without_claims(transaction, import_id)
@@ -190,7 +192,7 @@ def _choose_status(found: Any) -> ImportStatus:
 
     Raises WrongStateError without anything to do. Whether chunks are left is not known yet.
     """
-    status = find_next(Action.RETRY, build_facts(found, is_incomplete=True))
+    status = find_next(ImportAction.RETRY, build_facts(found, is_incomplete=True))
     if status is None:
         raise WrongStateError(_explain_refusal(found))
     return status

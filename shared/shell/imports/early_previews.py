@@ -24,8 +24,9 @@ from core.imports.profile_options import merge_profile
 from core.load_file.options import parse_options
 from shell.activity_log import record_no_act
 from shell.aws.s3 import read_first_bytes
+from shell.case_state.fence import enter_case
 from shell.db.session import session
-from shell.exhibits.cases import require_case
+from shell.exhibits.cases import find_case_id, require_case
 from shell.imports.previews import build_response, read_query
 from shell.imports.profiles import find_profile
 from shell.imports.uploads import sign_put
@@ -39,6 +40,9 @@ def create_preview(transaction: Session, caller: Caller, body: NewPreview) -> Pe
     Raises NotFoundError for a case that the caller is not limited to.
     """
     require_case(caller, body.case)
+    case_id = find_case_id(transaction, caller.tenant_id, body.case)
+    if case_id is not None:
+        enter_case(transaction, case_id)
     record_no_act(transaction)
     preview = PreviewId(secrets.token_urlsafe(24), body.size, hash_case(body.case))
     size = min(body.size, MAX_PREVIEW_BYTES)

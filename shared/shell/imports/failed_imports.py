@@ -57,8 +57,9 @@ def _find_imports(message: UploadMessage) -> Iterator[int]:
     for record in message.records:
         with suppress(UploadRefusedError):
             upload = parse_upload(record)
-            if upload is not None:
-                yield get_or_create_import(upload)
+            import_id = None if upload is None else get_or_create_import(upload)
+            if import_id is not None:
+                yield import_id
 
 
 def _fail_or_resume(import_id: int, generation: int = 1, seen: tuple[int, ...] = ()) -> None:

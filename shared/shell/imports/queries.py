@@ -19,9 +19,10 @@ from core.contracts.imports.pages import PageReconciliation
 from core.contracts.imports.states import ImportPage, ImportState, ProfileUse
 from core.contracts.queries import ImportQuery
 from core.imports.columns.report import describe_columns
+from core.imports.error_file import adds_lines
 from core.load_file.layout import Layout
 from core.pagination import build_page, open_window
-from core.statuses import ImportStatus
+from core.statuses import ImportPhase, ImportStatus
 from shell.db.keyset import window_values, write_window
 from shell.db.session import session
 from shell.exhibits.cases import WALL_CASES, find_chosen_case, wall_values
@@ -83,16 +84,19 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
     """
     state, layout, suggested, check, undone, found = _load_import(caller, import_id)
     columns = _build_columns(layout)
-    deficiencies, reconciliation, options = _load_record(import_id)
+    record, reconciliation = _load_record(import_id)
     checked = describe_check(check)
     return ImportDetails(
         **dict(state),
-        options=_read_options(options),
+        options=_read_options(record.options),
         load_mode=LoadModeState(**asdict(layout.load_mode)) if layout else None,
         columns=columns,
+        correctable_as=_find_corrected(state, layout),
+        custodians_created=record.custodians_created,
+        tags_created=record.tags_created,
         suggested_profiles=suggested,
         reading=_describe_reading(layout) if layout else None,
-        reports=name_reports(state, deficiencies, has_columns=columns is not None),
+        reports=name_reports(state, record.deficiencies_generation, has_columns=columns is not None),
         files=found.files,
         stored_paths=found.stored_paths,
         pages=read_page_figures(import_id) if layout and layout.image_format else None,
@@ -119,12 +123,17 @@ def _load_import(
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _load_record(import_id: int) -> tuple[int, PageReconciliation | None, str | None]:
-    """Return the generation whose reports list deficiencies, the reconciliation and the options of a known import."""
+def _load_record(import_id: int) -> tuple[Imports, PageReconciliation | None]:
+    """Return what is stored of a known import, and what its pages were compared with."""
     with session() as reading:
-        import_record = reading.get_one(Imports, import_id)
-        reconciliation = read_reconciliation(reading, import_id)
-        return import_record.deficiencies_generation, reconciliation, import_record.options
+        return reading.get_one(Imports, import_id), read_reconciliation(reading, import_id)
+
+
+def _find_corrected(state: ImportState, layout: Layout | None) -> int | None:
+    """Return the import whose lines the error file of an import has; None if no file can correct its rows."""
+    if layout is None or layout.image_format or state.phase is ImportPhase.CHECK:
+        return None
+    return state.corrects or (state.id if adds_lines(layout) else None)
 
 
 def _read_options(document: str | None) -> SingleFileOptions | None:

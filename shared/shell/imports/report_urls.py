@@ -13,7 +13,12 @@ from core.contracts.imports.reports import ReportFile, ReportFiles, ReportNames
 from core.contracts.imports.states import ImportState
 from core.http_headers import name_download
 from core.imports.columns.report import describe_columns
-from core.imports.report_files import build_deficiency_keys, build_findings_key, build_report_keys
+from core.imports.report_files import (
+    build_deficiency_keys,
+    build_findings_key,
+    build_report_keys,
+    build_unreferenced_key,
+)
 from core.load_file.layout import Layout
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
@@ -22,6 +27,7 @@ from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.volume_files.figures import has_unreferenced
 
 _TYPES = {
     ".csv": "text/csv; charset=utf-8",
@@ -82,6 +88,8 @@ def _find_keys(caller: Caller, import_id: int) -> tuple[ImportState, dict[str, s
         record, check = reading.get_one(Imports, import_id), reading.get(ImportChecks, import_id)
         has_columns = bool(stored and describe_columns(Layout.from_json(stored), 1))
         found = dict(_list_check_keys(check)) if check else {}
+        if has_unreferenced(reading, import_id):
+            found["unreferenced"] = build_unreferenced_key(import_id, state.generation)
         return state, found | list_report_keys(state, record.deficiencies_generation, has_columns=has_columns)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.imports.reports import MAX_CODES, CodeCount, CodeCounts
+from core.contracts.imports.reports import MAX_CODES, BatesNumbers, CodeCount, CodeCounts
 from core.contracts.imports.rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
 from core.load_file.encoding import replace_surrogates
 from core.pagination import decode_cursor, paginate
@@ -41,6 +41,21 @@ _FIELDS = {
     CodeKind.REJECTION: f"{_COMMON}, row_count, original_line",
     CodeKind.WARNING: f"{_COMMON}, original, original_bytes, stored_bytes, `stored`",
 }
+# Documents of a file that was imported again belong to the import that created them.
+_OF_FILE = (
+    "FROM imports AS this JOIN imports AS same ON same.case_id = this.case_id AND (same.id = this.id "
+    "OR same.sha256 = this.sha256) JOIN exhibits AS e ON e.import_id = same.id "
+    "WHERE this.id = :import_id AND e.bates_begin IS NOT NULL "
+)
+_FIRST_BATES = text(
+    f"SELECT e.bates_begin {_OF_FILE} "
+    "ORDER BY REGEXP_REPLACE(e.bates_begin, '[0-9]+$', ''), CHAR_LENGTH(e.bates_begin), e.bates_begin LIMIT 1"
+)
+_LAST = "COALESCE(e.bates_end, e.bates_begin)"
+_LAST_BATES = text(
+    f"SELECT {_LAST} {_OF_FILE} "
+    f"ORDER BY REGEXP_REPLACE({_LAST}, '[0-9]+$', '') DESC, CHAR_LENGTH({_LAST}) DESC, {_LAST} DESC LIMIT 1"
+)
 _TABLES = {CodeKind.REJECTION: "import_rejections", CodeKind.WARNING: "import_warnings"}
 Page = tuple[Sequence[Any], str | None, int]
 
@@ -58,6 +73,19 @@ def get_codes(caller: Caller, import_id: int) -> CodeCounts:
     rejections, warnings = ([_build_count(each) for each in found[:MAX_CODES]] for found in kinds)
     is_complete = all(len(found) <= MAX_CODES for found in kinds)
     return CodeCounts(rejections=rejections, warnings=warnings, is_complete=is_complete)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def get_bates(caller: Caller, import_id: int) -> BatesNumbers:
+    """Return the first and the last Bates number of the documents that imports of the import's file created.
+
+    Raises NotFoundError if the tenant has no such import.
+    """
+    with session() as reading:
+        require_import(reading, caller, import_id)
+        place = {"import_id": import_id}
+        first, last = (reading.execute(statement, place).scalar() for statement in (_FIRST_BATES, _LAST_BATES))
+    return BatesNumbers(first=first, last=last)
 
 
 def _build_count(found: CodeSum) -> CodeCount:

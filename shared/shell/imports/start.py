@@ -7,10 +7,15 @@ left, for its completion. A request is finished only when all messages are sent.
 
 Of several concurrent deliveries one splits the file; the others are delivered again when it has finished or failed.
 That only saves work: the import's row decides which worker registers the chunks.
+
+While the tenant's status or its limit lets no import begin, a new message with a delay replaces the one that was
+received (`shell.tenants.starts`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import unquote_plus
 
 from core.codes import FileFailure
@@ -19,8 +24,11 @@ from core.events import upload_refused
 from core.imports.uploads import Upload, find_tenant, parse_upload
 from core.load_file.options import ImportOptions, parse_options
 from core.statuses import ImportPhase, ImportStatus
+from core.tenants.errors import LimitReachedError, StartPostponedError, TenantRefusedError
+from shell.aws.object_versions import delete_version
 from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
+from shell.case_state.standing import is_gone
 from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.imports.corrected_images.splitting import split_corrected_images
@@ -45,10 +53,12 @@ from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
 from shell.settings import settings
 from shell.tables.imports import Imports
+from shell.tenants.first_use import require_tenant
+from shell.tenants.starts import require_start, send_postponed
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.key_validation import key_error
 from shell.volume_files.error_files import bind_to_volume
-from shell.work.messages import Document, ImportMessage, UploadMessage
+from shell.work.messages import Document, ImportMessage, Message, UploadMessage
 
 # The timeout of the function.
 SPLITTING_S = 900
@@ -56,7 +66,8 @@ SPLITTING_S = 900
 
 def start_requested_import(message: ImportMessage) -> None:
     """Start or resume the import that a message names. Raises the errors of `start_imports`."""
-    resume_import(message.import_id, message.after_chunk)
+    with _postponing(message):
+        resume_import(message.import_id, message.after_chunk)
 
 
 def start_imports(message: UploadMessage) -> None:
@@ -73,29 +84,56 @@ def start_imports(message: UploadMessage) -> None:
             wake_relay()
             continue
         if upload is not None:
-            start_import(upload)
+            _start_or_refuse(record, upload)
 
 
-def start_import(upload: Upload) -> int:
+def _start_or_refuse(record: Document, upload: Upload) -> None:
+    try:
+        require_tenant(upload.tenant_id)
+    except TenantRefusedError as refused:
+        _report_refusal(record, str(refused))
+        wake_relay()
+        return
+    with _postponing(UploadMessage({"Records": [record]})):
+        start_import(upload)
+
+
+@contextmanager
+def _postponing(message: Message) -> Iterator[None]:
+    """Send the message again, with a delay, if what the block starts does not start now."""
+    try:
+        yield
+    except (StartPostponedError, LimitReachedError) as postponed:
+        send_postponed(settings().import_requests_queue_url, message, postponed.retry_after_s)
+
+
+def start_import(upload: Upload) -> int | None:
     """Create the upload's import if needed, split the file, and queue the pending chunks; return the import's id.
 
-    Records a file that cannot be imported as failed. Raises the errors of `start_imports`.
+    Returns None for an upload into a case that is purging or purged, whose object is deleted. Records a file that
+    cannot be imported as failed. Raises the errors of `start_imports`, and StartPostponedError or LimitReachedError if
+    it does not begin now.
     """
     import_id = get_or_create_import(upload)
+    if import_id is None:
+        delete_version(upload.bucket, upload.key, upload.version_id)
+        return None
     resume_import(import_id)
     return import_id
 
 
 def resume_import(import_id: int, after_chunk: int = 0) -> None:
-    """Split the file if it is not split, and queue the pending work; do nothing for an import that has ended.
+    """Split the file if it is not split, and queue the pending work; do nothing for an import that has ended, and in a
+    case that is purging or purged.
 
     Only the chunks after `after_chunk` are queued. If the time ends before, a message requests the rest.
     """
     import_record = load_current_import(import_id)
-    if import_record is None:
-        logger.warning("import not found", extra={"import_id": import_id})
+    if import_record is None or is_gone(import_record.case_id):
+        logger.warning("import not found, or of a purged case", extra={"import_id": import_id})
         return
     if import_record.status == ImportStatus.SPLITTING:
+        require_start(import_record.tenant_id)
         try:
             _split(import_record)
         except SplitPausedError:

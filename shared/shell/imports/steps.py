@@ -23,13 +23,13 @@ from core.contracts.imports.checks import RunRequest
 from core.contracts.imports.options import NewOptions
 from core.contracts.imports.states import ImportState
 from core.errors import WrongStateError
-from core.imports.steps import Action, describe_refusal, find_next
+from core.imports.steps import ImportAction, describe_refusal, find_next
 from core.imports.uploads import PREFIX
 from core.statuses import ImportStatus, Wish
 from shell.activity_log import Act, ActKind, record_act
 from shell.aws.sqs import send_messages
 from shell.imports.checks.commands import run_checked
-from shell.imports.state.access import refuse_during_undo, require_import
+from shell.imports.state.access import enter_import, refuse_during_undo
 from shell.imports.state.codes import CARRY_CODES
 from shell.imports.state.dependents import hold_back, refuse_beside_dependents
 from shell.imports.state.facts import build_facts, lock_import, require_version
@@ -59,8 +59,8 @@ _RESET = text(
     "generation = generation + 1, "
     "layout = NULL, sha256 = NULL, encoding = NULL, delimiter = NULL, qualifier = NULL, date_orders = NULL, "
     "split_checkpoint = NULL, rows_seen = 0, imported = 0, unchanged = 0, updated = 0, rejected = 0, warnings = 0, "
-    "chunk_count = 0, chunks_left = 0, failure_code = NULL, failure_message = NULL, started_at = NOW(6), "
-    "finished_at = NULL WHERE id IN :ids"
+    "chunk_count = 0, chunks_left = 0, chunks_failed = 0, failure_code = NULL, failure_message = NULL, "
+    "started_at = NOW(6), finished_at = NULL WHERE id IN :ids"
 ).bindparams(bindparam("ids", expanding=True))
 
 
@@ -73,13 +73,13 @@ def change_options(
     that the caller does not have, StaleVersionError if the options have another version, InvalidInputError for
     invalid options, and WrongStateError, which says what is possible.
     """
-    require_import(transaction, caller, import_id)
+    enter_import(transaction, caller, import_id)
     refuse_without_volume(transaction, import_id)
     options, profile, _, volume = check_options(transaction, caller, body.options, body.profile)
     if volume is not None:
         case_id = transaction.execute(_CASE_ID, {"import_id": import_id}).scalar_one()
         require_volume(transaction, caller.tenant_id, case_id, volume.id)
-    found = _decide(transaction, caller, import_id, versions, Action.OPTIONS)
+    found = _decide(transaction, caller, import_id, versions, ImportAction.OPTIONS)
     ids = [import_id, *_lock_images(transaction, import_id)]
     values = {
         "options": options,
@@ -107,9 +107,9 @@ def check_import(
     Raises NotFoundError, PreconditionMissingError and StaleVersionError unless the caller has seen the options,
     WrongStateError and QueueUnavailableError.
     """
-    require_import(transaction, caller, import_id)
+    enter_import(transaction, caller, import_id)
     refuse_without_volume(transaction, import_id)
-    found = _decide(transaction, caller, import_id, versions, Action.CHECK)
+    found = _decide(transaction, caller, import_id, versions, ImportAction.CHECK)
     return _start(transaction, caller, found, Wish.CHECK)
 
 
@@ -125,10 +125,10 @@ def run_import(
     Raises the errors of `check_import`; WrongStateError also if the check of the file found something that `body` does
     not accept, or another import of the case is being undone; SourceChangedError.
     """
-    require_import(transaction, caller, import_id)
+    enter_import(transaction, caller, import_id, alone=True)
     refuse_during_undo(transaction, import_id)
     refuse_without_volume(transaction, import_id)
-    found = _decide(transaction, caller, import_id, versions, Action.RUN)
+    found = _decide(transaction, caller, import_id, versions, ImportAction.RUN)
     if found.status == ImportStatus.CHECKED:
         return run_checked(transaction, caller, import_id, body)
     if body.require_unchanged:
@@ -154,7 +154,7 @@ def run_images(transaction: Session, caller: Caller, import_id: int, body: RunRe
 
 
 def _decide(
-    transaction: Session, caller: Caller, import_id: int, versions: Container[int] | None, action: Action
+    transaction: Session, caller: Caller, import_id: int, versions: Container[int] | None, action: ImportAction
 ) -> Any:
     """Lock the import and return its row; raise unless the caller has seen its options and its status allows this."""
     found = lock_import(transaction, caller, import_id)
@@ -168,7 +168,7 @@ def _decide(
     if find_next(action, facts) is None:
         raise WrongStateError(describe_refusal(action, facts))
     # To run a file that was checked leaves its images as they are.
-    if (action, facts.status) != (Action.RUN, ImportStatus.CHECKED):
+    if (action, facts.status) != (ImportAction.RUN, ImportStatus.CHECKED):
         refuse_beside_dependents(transaction, import_id)
     return found
 

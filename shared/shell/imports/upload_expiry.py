@@ -3,7 +3,7 @@
 Guaranteed: an import expires only while it awaits its file or is held, under the lock on its row, and its event commits
 with the new status; a file that is uploaded later does not start the expired import. The file of one that was held
 stays, and a retry holds it again. Images that are held with it are blocked; those that are still held when their data
-file has been imported expire by a clock of their own.
+file has been imported expire by a clock of their own. Nothing of a case under a legal hold expires.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _IS_OVERDUE = (
     "status = :status AND started_at < NOW(6) - INTERVAL :days DAY AND (after_import_id IS NULL OR EXISTS "
     "(SELECT 1 FROM imports AS data WHERE data.id = imports.after_import_id AND data.status IN ('completed', "
     "'completed_with_rejections', 'undone', 'undone_with_conflicts', 'undo_failed') "
-    "AND data.finished_at < NOW(6) - INTERVAL :days DAY))"
+    "AND data.finished_at < NOW(6) - INTERVAL :days DAY)) "
+    "AND NOT EXISTS (SELECT 1 FROM cases AS held WHERE held.id = imports.case_id AND held.held_at IS NOT NULL)"
 )
 _SELECT_OVERDUE = text(f"SELECT id FROM imports WHERE {_IS_OVERDUE} ORDER BY id LIMIT :most")  # noqa: S608
 _FIND_BEFORE = text(

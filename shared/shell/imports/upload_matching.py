@@ -5,6 +5,9 @@ uploaded to the key of an announced import is bound to that import, under a lock
 same key becomes an import of its own, with the options and the user of the first. It is held if the first ever was, and
 checked if the first was, also after that was run: each run is a request for one upload. If the first was cancelled, the
 new import is created as cancelled and does not start: a client that repeats its PUT must not undo a cancellation.
+A file without an announced import goes into the case that has the name of its key, or had it before
+(`shell.imports.refused_uploads`). In a closed case, what arrives becomes an import that has failed, which can be
+retried once the case is open. In one that is purging or purged nothing is created.
 """
 
 from __future__ import annotations
@@ -18,13 +21,14 @@ from sqlalchemy.orm import Session
 
 from core.errors import ImportBusyError
 from core.imports.uploads import Upload, build_placeholder_key
-from core.statuses import ImportPhase, ImportStatus, Wish
+from core.statuses import CaseStatus, ImportPhase, ImportStatus, Wish
 from shell.activity_log import Act, ActKind, record_own_act
 from shell.db.session import session
-from shell.exhibits.cases import get_or_create_case
+from shell.imports.refused_uploads import EnteredCase, enter_for_upload, fail_in_closed, refuse_upload
 from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
+from shell.tenants.starts import counting_starts, lock_starting_tenant, postpone_start
 from shell.utils.db_helpers import count_changed_rows, insert_or_get, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 
@@ -39,26 +43,67 @@ _BIND_UPLOAD = text(
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def get_or_create_import(upload: Upload) -> int:
-    """Return the id of the upload's import, and create it if needed; it is simply rerun after an unknown COMMIT."""
+def get_or_create_import(upload: Upload) -> int | None:
+    """Return the id of the upload's import, and create it if needed; it is simply rerun after an unknown COMMIT.
+
+    Returns None for a new upload into a case that is purging or purged; that is recorded with the case. Raises
+    StartPostponedError if the tenant's status lets no import begin now, or none that was not announced, and
+    LimitReachedError if it would be one more than the tenant's limit; then nothing is changed.
+    """
     with session() as transaction:
-        announced = _lock_announced(transaction, upload)
-        if announced is None:
-            case_id = get_or_create_case(transaction, upload.tenant_id, upload.case_name)
-            return _create_import(transaction, upload, {"case_id": case_id, "user_id": settings().default_user_id})
-        if bytes(announced.upload_key) == upload.upload_key or _bind_upload(transaction, announced.id, upload):
-            return announced.id
-        about = ("options", "options_version", "profile_name", "profile_version", "corrects_import_id")
-        names = ("case_id", "user_id", *about)
-        inherited = {name: getattr(announced, name) for name in names}
-        if announced.wanted is not None:
-            held = {"status": ImportStatus.UPLOADED, "wanted": Wish.HOLD, "phase": ImportPhase.CHECK}
-            inherited |= {name: value.value for name, value in held.items()}
-        else:
-            inherited["phase"] = _find_first_phase(transaction, announced).value
-        if announced.status == ImportStatus.CANCELLED:
-            inherited |= {"status": ImportStatus.CANCELLED.value, "finished_at": func.now(6)}
-        return _create_import(transaction, upload, inherited)
+        tenant = lock_starting_tenant(transaction, upload.tenant_id)
+        with counting_starts(transaction, tenant):
+            case = enter_for_upload(transaction, upload, _find_announced_case(transaction, upload))
+            if case.is_gone:
+                known = _find_import(transaction, upload)
+                if known is None:
+                    refuse_upload(transaction, upload, case)
+                return known
+            found, is_new = _match(transaction, upload, case, takes_uploads=tenant.takes_uploads)
+            if is_new and case.status is CaseStatus.CLOSED:
+                fail_in_closed(transaction, found)
+            return found
+
+
+def _find_announced_case(reading: Session, upload: Upload) -> int | None:
+    query = select(Imports.case_id).where(Imports.tenant_id == upload.tenant_id, Imports.upload_id == upload.upload_id)
+    at_key = query.where(Imports.bucket == upload.bucket, Imports.object_key == upload.key)
+    return reading.execute(at_key).scalar_one_or_none()
+
+
+def _match(transaction: Session, upload: Upload, case: EnteredCase, *, takes_uploads: bool) -> tuple[int, bool]:
+    """Return the id of the upload's import, and whether the upload is new to it."""
+    announced = _lock_announced(transaction, upload)
+    if announced is None:
+        if not takes_uploads and _find_import(transaction, upload) is None:
+            postpone_start()
+        values = {"case_id": case.id, "user_id": settings().default_user_id}
+        return _create_import(transaction, upload, values)
+    if bytes(announced.upload_key) == upload.upload_key:
+        return announced.id, False
+    if _bind_upload(transaction, announced.id, upload):
+        return announced.id, True
+    return _create_import(transaction, upload, _inherit(transaction, announced))
+
+
+def _find_import(transaction: Session, upload: Upload) -> int | None:
+    own = (Imports.tenant_id == upload.tenant_id, Imports.upload_key == upload.upload_key)
+    return transaction.scalar(select(Imports.id).where(*own))
+
+
+def _inherit(transaction: Session, announced: Imports) -> dict[str, Any]:
+    """Return what a later file at the key of an announced import has of that import."""
+    about = ("options", "options_version", "profile_name", "profile_version", "corrects_import_id")
+    names = ("case_id", "user_id", *about)
+    inherited = {name: getattr(announced, name) for name in names}
+    if announced.wanted is not None:
+        held = {"status": ImportStatus.UPLOADED, "wanted": Wish.HOLD, "phase": ImportPhase.CHECK}
+        inherited |= {name: value.value for name, value in held.items()}
+    else:
+        inherited["phase"] = _find_first_phase(transaction, announced).value
+    if announced.status == ImportStatus.CANCELLED:
+        inherited |= {"status": ImportStatus.CANCELLED.value, "finished_at": func.now(6)}
+    return inherited
 
 
 def _lock_announced(transaction: Session, upload: Upload) -> Imports | None:
@@ -90,7 +135,7 @@ def _bind_upload(transaction: Session, import_id: int, upload: Upload) -> bool:
     return count_changed_rows(transaction.execute(_BIND_UPLOAD, values)) == 1
 
 
-def _create_import(transaction: Session, upload: Upload, values: dict[str, Any]) -> int:
+def _create_import(transaction: Session, upload: Upload, values: dict[str, Any]) -> tuple[int, bool]:
     columns = {
         "tenant_id": upload.tenant_id,
         "bucket": upload.bucket,
@@ -107,7 +152,7 @@ def _create_import(transaction: Session, upload: Upload, values: dict[str, Any])
     if is_new:
         act = Act(ActKind.IMPORT_RECEIVED, row.id, columns["case_id"], {"status": columns["status"]})
         record_own_act(transaction, upload.tenant_id, act)
-    return row.id
+    return row.id, is_new
 
 
 @contextmanager

@@ -1,14 +1,14 @@
 """Read which parts of an upload S3 has, and sign URLs for what is missing, so that it can be resumed on another day.
 
 Guaranteed: a part counts as stored only if S3 has it with the size that it must have; an object that is there with the
-announced size is complete, whatever parts are left. Nothing is changed. Not guaranteed: that a stored part has the
-bytes of the client's file, which only the client can compare; and that an import or volume still takes the file when
-the URLs are used.
+announced size is complete, whatever parts are left. Nothing is changed. Not guaranteed: that a stored part or file has
+the bytes of the client's file, which only the client can compare; and that an import or volume still takes the file
+when the URLs are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
@@ -20,6 +20,7 @@ from core.errors import AlreadyExistsError, WrongStateError
 from core.imports.uploads import build_placeholder_key
 from core.statuses import ImportStatus
 from shell.aws.multipart_uploads import ListedPart, list_parts
+from shell.aws.object_checksums import ObjectChecksum, read_checksum
 from shell.aws.s3 import list_objects
 from shell.db.session import session
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
@@ -57,7 +58,7 @@ def get_upload(caller: Caller, import_id: int) -> UploadState:
     row = _load(caller, import_id)
     size = row.size or None
     if row.upload_id is None or bytes(row.upload_key) != build_placeholder_key(row.upload_id):
-        return build_stored(size)
+        return _read_stored(row.bucket, row.object_key, size)
     if row.status != ImportStatus.AWAITING_UPLOAD:
         raise WrongStateError(f"The import has the status {row.status} and awaits no file; create another import.")
     if row.multipart_id is None and (size or 0) >= SINGLE_PUT_BYTES:
@@ -75,9 +76,26 @@ def _load(caller: Caller, import_id: int) -> Any:
     return row
 
 
-def build_stored(size: int | None) -> UploadState:
+def build_stored(size: int | None, checksum: ObjectChecksum | None = None) -> UploadState:
     """Return the state of a file that is there."""
-    return UploadState(state=UploadProgress.STORED, size=size, parts=[], upload=None)
+    return _build(UploadProgress.STORED, size, checksum=checksum)
+
+
+def _build(
+    state: UploadProgress,
+    size: int | None,
+    parts: Sequence[StoredPart] = (),
+    upload: UploadUrls | None = None,
+    checksum: ObjectChecksum | None = None,
+) -> UploadState:
+    algorithm, value = checksum or (None, None)
+    return UploadState(
+        state=state, size=size, checksum_algorithm=algorithm, checksum=value, parts=list(parts), upload=upload
+    )
+
+
+def _read_stored(bucket: str, key: str, size: int | None) -> UploadState:
+    return build_stored(size, read_checksum(bucket, key))
 
 
 def build_earlier_version(route: str) -> WrongStateError:
@@ -94,20 +112,21 @@ def read_state(awaited: Awaited) -> UploadState:
     Raises AlreadyExistsError if an object of another size is there, which no upload can replace,
     StorageUnavailableError if S3 fails.
     """
+    stored = (awaited.bucket, awaited.key, awaited.size)
     if _is_stored(awaited):
-        return build_stored(awaited.size)
+        return _read_stored(*stored)
     if awaited.multipart_id is None or awaited.part_bytes is None or awaited.size is None:
         upload = sign_put(awaited.bucket, awaited.key, awaited.size, awaited.sha256)
-        return UploadState(state=UploadProgress.AWAITED, size=awaited.size, parts=[], upload=upload)
+        return _build(UploadProgress.AWAITED, awaited.size, upload=upload)
     listed = list_parts(awaited.bucket, awaited.key, awaited.multipart_id)
     if listed is None and _is_stored(awaited):
         # Completed between the two requests.
-        return build_stored(awaited.size)
+        return _read_stored(*stored)
     if listed is None:
-        return UploadState(state=UploadProgress.EXPIRED, size=awaited.size, parts=[], upload=None)
+        return _build(UploadProgress.EXPIRED, awaited.size)
     place = (awaited.bucket, awaited.key, awaited.multipart_id, awaited.size, awaited.part_bytes)
     parts, upload = _match(listed, sign_parts(*place))
-    return UploadState(state=UploadProgress.AWAITED, size=awaited.size, parts=parts, upload=upload)
+    return _build(UploadProgress.AWAITED, awaited.size, parts, upload)
 
 
 def _is_stored(awaited: Awaited) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from datetime import UTC
 from typing import NamedTuple
 
 from sqlalchemy.orm import Session
@@ -132,6 +133,7 @@ def create_import(
         multipart_id=multipart_id,
         size=body.size,
         part_bytes=chosen or part_bytes,
+        started_at=row.started_at.replace(tzinfo=UTC),
     )
 
 
@@ -170,6 +172,7 @@ def sign_upload(pending: PendingUpload) -> ImportUpload:
         case_id=pending.case_id,
         file_name=pending.file_name,
         upload_id=pending.upload_id,
+        started_at=pending.started_at,
         upload=_sign_urls(pending),
     )
 

@@ -1,8 +1,9 @@
-"""The database user that the functions log in with: it reads and writes rows, and cannot change a table or a user.
+"""The database users that the functions log in with: they read and write rows, and cannot change a table or a user.
 
-Guaranteed: after `ensure_user` the user exists, has the password of its secret, and has these rights on the tables and
-views of the application's schema and no others. Rows of AUDIT_TABLES can be inserted and read, never changed or
-deleted: the database refuses it. Running it again changes nothing else. A migration logs in as the cluster's own user.
+Guaranteed: after `ensure_users` the users exist, have the passwords of their secrets, and have these rights on the
+tables and views of the application's schema and no others. Rows of AUDIT_TABLES can be inserted and read, never changed
+or deleted: the database refuses it. Only the user of the purge of cases, which one function has, deletes history and
+removes the notes of cases. Running it again changes nothing else. A migration logs in as the cluster's own user.
 While it runs, the user keeps each right that it needs: first each table gets its own, then the right to the whole
 schema is revoked, which earlier versions granted. A table's right cannot be revoked while the schema's is granted.
 """
@@ -24,25 +25,32 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 ROWS, READ = ("select", "insert", "update", "delete"), ("select",)
 # What was done, and what to exhibits and devices, for ever; and the revision, which only migrations change.
-AUDIT_TABLES = ("activities", "exhibit_changes", "custody_changes")
-_RIGHTS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(AUDIT_TABLES, ("select", "insert")),
-    "alembic_version": READ,
+AUDIT_TABLES = ("activities", "exhibit_changes", "custody_changes", "case_changes")
+# By table, what differs from ROWS.
+Rights = Mapping[str, tuple[str, ...]]
+FUNCTIONS: Rights = {**dict.fromkeys(AUDIT_TABLES, ("select", "insert")), "alembic_version": READ}
+PURGE: Rights = {
+    **FUNCTIONS,
+    **dict.fromkeys(("exhibit_changes", "custody_changes"), ("select", "delete")),
+    "case_changes": ("select", "insert", "update"),
 }
 _TABLES = "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name"
 # ER_NONEXISTING_GRANT and ER_NONEXISTING_TABLE_GRANT: there is nothing to revoke.
 _NOTHING_TO_REVOKE = (1141, 1147)
 
 
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def ensure_user() -> None:
-    """Create the user of DB_USER_SECRET_ARN, or give it the secret's password; do nothing without that variable.
+def ensure_users() -> None:
+    """Create the users of DB_USER_SECRET_ARN and DB_PURGE_SECRET_ARN, or give them the passwords of their secrets.
 
-    Raises DatabaseUnavailableError if the secret cannot be read.
+    Does nothing for a variable that is not set. Raises DatabaseUnavailableError if a secret cannot be read.
     """
-    arn = settings().db_user_secret_arn
-    if not arn:
-        return
+    for arn, rights in ((settings().db_user_secret_arn, FUNCTIONS), (settings().db_purge_secret_arn, PURGE)):
+        if arn:
+            _ensure_user(arn, rights)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _ensure_user(arn: str, rights: Rights) -> None:
     try:
         stored = json.loads(get_secret(arn, max_age_s=0, force_fetch=True))
     except SecretUnavailableError as exc:
@@ -52,14 +60,14 @@ def ensure_user() -> None:
         connection = administrating.connection()
         connection.exec_driver_sql("CREATE USER IF NOT EXISTS %s@'%%' IDENTIFIED BY %s", (user, password))
         connection.exec_driver_sql("ALTER USER %s@'%%' IDENTIFIED BY %s", (user, password))
-        grant_rights(connection, user)
+        grant_rights(connection, user, rights)
 
 
-def grant_rights(connection: Connection, user: str) -> None:
+def grant_rights(connection: Connection, user: str, special: Rights = FUNCTIONS) -> None:
     """Give the user its rights on each table and view of the connection's schema, and no others."""
     schema = str(connection.exec_driver_sql("SELECT DATABASE()").scalar_one())
     names = {name: kind == "VIEW" for name, kind in connection.exec_driver_sql(_TABLES, (schema,))}
-    rights = {name: READ if is_view else _RIGHTS.get(name, ROWS) for name, is_view in names.items()}
+    rights = {name: READ if is_view else special.get(name, ROWS) for name, is_view in names.items()}
     for name, granted in rights.items():
         _execute(connection, f"GRANT {', '.join(granted)} ON {_quote(schema)}.{_quote(name)} TO", user)
     _revoke(connection, f"REVOKE {', '.join(ROWS)} ON {_quote_pattern(schema)}.* FROM", user)

@@ -22,6 +22,7 @@ from shell.imports.upload_expiry import expire_uploads
 from shell.maintenance.unclaimed_numbers import claim_unclaimed
 from shell.observability import emit_counts, logger
 from shell.outbox.relay import report_backlog
+from shell.purges.requests import request_purges
 from shell.settings import settings
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 from shell.volumes.deletion import look_again
@@ -81,6 +82,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
 
     Volumes that were deleted within the last day are looked at again, once the URLs of their uploads have expired. The
     numbers of productions that an earlier version confirmed are claimed. Exports that stand still are announced again.
+    A worker is woken for the purges of cases that begin or go on.
 
     Raises QueueUnavailableError if that cannot be requested, and StorageUnavailableError.
     """
@@ -95,6 +97,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
     _look_at_deleted_volumes()
     claim_unclaimed()
     announce_quiet_exports()
+    request_purges()
     logger.info("purged", extra=removed)
     # Both wakes of an event are lost if SQS is away when it is written; without another event none would follow.
     report_backlog()

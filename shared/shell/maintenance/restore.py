@@ -13,12 +13,14 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from shell.db.ids import INCREMENT
 from shell.db.retry import rerun_if_unknown, retry_on_db_conflict
 from shell.db.session import session
 from shell.observability import logger
 
-# More than a database issues in the weeks that a restore goes back; a BIGINT has room for nine billion such steps.
-STEP = 1_000_000_000
+# A billion ids of a cell: more than a database issues in the weeks that a restore goes back. There is room for nine
+# thousand such steps below the largest id (`shell.db.ids`).
+STEP = 1_000_000_000 * INCREMENT
 
 _AUTO_INCREMENT_COLUMNS = text(
     "SELECT c.TABLE_NAME, c.COLUMN_NAME, COALESCE(t.AUTO_INCREMENT, 0) FROM information_schema.COLUMNS AS c "

@@ -38,6 +38,13 @@ WINDOW, MAX_REFUSALS = 100, 5
 # Error codes of an entry that mean the entry itself; all others concern the bus, or pass.
 _REFUSALS = frozenset({"MalformedDetail", "InvalidArgument", "InvalidParameterValue", "ValidationException"})
 
+# What is kept of an event that is dead-lettered, or that the bus refused: the values of `build_facts`, each by its id.
+DEAD_LETTER_FACTS = (
+    "tenant_id = NULLIF(JSON_UNQUOTE(JSON_EXTRACT(:tenants, CONCAT('$.\"', id, '\"'))), ''), "
+    "refusal = JSON_UNQUOTE(JSON_EXTRACT(:refusals, CONCAT('$.\"', id, '\"'))), dead_lettered_at = NOW(6)"
+)
+MAX_REFUSAL_CHARACTERS = 64
+
 _COLUMNS = ("aggregate_type", "aggregate_id", "event_type", "payload", "published")
 # Before the rows are marked as published: repeated after an unknown COMMIT, it finds none.
 _COPY = text(
@@ -54,8 +61,8 @@ _MARK = text(
     "UPDATE outbox_events FORCE INDEX (PRIMARY) SET published = 1 WHERE id IN :ids AND published = 4"
 ).bindparams(bindparam("ids", expanding=True))
 _REFUSE = text(
-    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET published = IF(failures + 1 >= :most, 5, 4), "
-    "failures = failures + 1 WHERE id IN :ids AND published = 4"
+    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET published = IF(failures + 1 >= :most, 5, 4), "  # noqa: S608 - of constants
+    f"failures = failures + 1, {DEAD_LETTER_FACTS} WHERE id IN :ids AND published = 4"
 ).bindparams(bindparam("ids", expanding=True))
 _RELEASE = text("UPDATE outbox_events SET published = 4, failures = 0 WHERE published = 5")
 
@@ -115,7 +122,7 @@ def _publish_window(rows: Sequence[Any], blocked: set[tuple[str, str]]) -> tuple
         if response is None:
             return published, False
         accepted = [row.id for row, error in zip(batch, response, strict=True) if not error]
-        refused = [row.id for row, error in zip(batch, response, strict=True) if error in _REFUSALS]
+        refused = [(row, error) for row, error in zip(batch, response, strict=True) if error in _REFUSALS]
         blocked.update(_aggregate(row) for row, error in zip(batch, response, strict=True) if error)
         _record(accepted, refused)
         published += len(accepted)
@@ -165,10 +172,19 @@ def _build_entry(row: Any) -> Any:
     }
 
 
+def build_facts(events: Sequence[tuple[int, str, str]]) -> dict[str, str]:
+    """Return the values of DEAD_LETTER_FACTS for events: the id of each, its tenant, and the code of its refusal."""
+    tenants = {str(event_id): tenant for event_id, tenant, _ in events}
+    refusals = {str(event_id): code[:MAX_REFUSAL_CHARACTERS] for event_id, _, code in events}
+    return {"tenants": json.dumps(tenants), "refusals": json.dumps(refusals)}
+
+
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _record(accepted: Sequence[int], refused: Sequence[int]) -> None:
+def _record(accepted: Sequence[int], refused: Sequence[tuple[Any, str]]) -> None:
+    facts = build_facts([(row.id, str(json.loads(row.payload).get("tenantId", "")), error) for row, error in refused])
     with session() as transaction:
         if accepted:
             transaction.execute(_MARK, {"ids": accepted})
         if refused:
-            transaction.execute(_REFUSE, {"ids": refused, "most": MAX_REFUSALS})
+            ids = [row.id for row, _ in refused]
+            transaction.execute(_REFUSE, {"ids": ids, "most": MAX_REFUSALS, **facts})

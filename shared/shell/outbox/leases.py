@@ -26,7 +26,7 @@ from sqlalchemy.orm import Session
 
 from shell.db.session import session
 from shell.observability import logger
-from shell.outbox.bus import copy_to_bus
+from shell.outbox.bus import DEAD_LETTER_FACTS, build_facts, copy_to_bus
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 LEASE_SIZE = 100
@@ -38,6 +38,8 @@ MAX_REFUSALS = 5
 LONGEST_PAUSE_S = 300
 # The values of `published`. LEASED remains after the lease ends: such an event has its sequence, and later ones wait.
 NEW, PUBLISHED, DEAD_LETTERED, LEASED = 0, 1, 2, 3
+# The refusal of an event whose payload is no JSON object, which is not sent.
+INVALID_PAYLOAD = "InvalidPayload"
 
 _LOCK = text("SELECT last_sequence FROM outbox_state WHERE id = 1 FOR UPDATE")
 # Subqueries with LIMIT instead of EXISTS, which the optimizer may evaluate by a scan of all waiting events.
@@ -90,8 +92,8 @@ _BACK_OFF = _by_ids(
     "WHERE id IN :ids AND lease_token = :token AND published = 3"
 )
 _DEAD_LETTER = _by_ids(
-    "UPDATE outbox_events FORCE INDEX (PRIMARY) "
-    "SET published = 2, failures = failures + 1, lease_token = NULL, "
+    "UPDATE outbox_events FORCE INDEX (PRIMARY) "  # noqa: S608 - of constants
+    f"SET published = 2, failures = failures + 1, {DEAD_LETTER_FACTS}, lease_token = NULL, "
     "lease_until = NULL WHERE id IN :ids AND lease_token = :token AND published = 3"
 )
 _RELEASE = _by_ids(
@@ -185,8 +187,12 @@ def _parse_payload(text: str) -> dict[str, Any] | None:
         return None
 
 
-def record_results(lease: OutboxLease, results: Mapping[int, PublishResult]) -> None:
+def record_results(
+    lease: OutboxLease, results: Mapping[int, PublishResult], codes: Mapping[int, str] | None = None
+) -> None:
     """Record the events' results, by event id, unless another publisher has taken the lease over.
+
+    `codes` are the error codes of refused events, by event id.
 
     Accepted events are marked as published. Failed and refused events wait, twice as long each time; after MAX_REFUSALS
     a refused event is dead-lettered and logged as an error. Untried events are free at once.
@@ -203,6 +209,7 @@ def record_results(lease: OutboxLease, results: Mapping[int, PublishResult]) -> 
         _ids(by_result[PublishResult.FAILED]),
         _ids(again),
         dead_lettered,
+        codes or {},
     )
     for event in dead_lettered:
         logger.error("event dead-lettered", extra={"event": event.id, "type": event.event_type})
@@ -227,8 +234,10 @@ def _record_unpublished(
     failed: Sequence[int],
     again: Sequence[int],
     dead_lettered: Sequence[LeasedEvent],
+    codes: Mapping[int, str],
 ) -> None:
     """Release, delay or dead-letter events under the leasing lock; a lease could otherwise skip one for later ones."""
+    facts = build_facts([(each.id, each.tenant_id, codes.get(each.id, INVALID_PAYLOAD)) for each in dead_lettered])
     with session() as transaction:
         transaction.execute(_LOCK)
         copy_to_bus(transaction, token, [each.id for each in dead_lettered if each.body is not None])
@@ -236,7 +245,7 @@ def _record_unpublished(
             (_RELEASE, untried, {}),
             (_BACK_OFF, failed, {"refusals": 0, "longest": LONGEST_PAUSE_S}),
             (_BACK_OFF, again, {"refusals": 1, "longest": LONGEST_PAUSE_S}),
-            (_DEAD_LETTER, _ids(dead_lettered), {}),
+            (_DEAD_LETTER, _ids(dead_lettered), facts),
         ):
             if ids:
                 transaction.execute(statement, {"token": token, "ids": ids, **values})

@@ -81,8 +81,8 @@ def _publish_to_topic() -> int:
         lease = lease_events()
         if not lease.events:
             break
-        results, reachable = _publish(lease)
-        record_results(lease, results)
+        results, codes, reachable = _publish(lease)
+        record_results(lease, results, codes)
         accepted = sum(result is PublishResult.ACCEPTED for result in results.values())
         published += accepted
         if accepted < len(results):
@@ -90,20 +90,23 @@ def _publish_to_topic() -> int:
     return published
 
 
-def _publish(lease: OutboxLease) -> tuple[dict[int, PublishResult], bool]:
-    """Publish the lease's events; return each event's result by id, and whether SNS is reachable.
+def _publish(lease: OutboxLease) -> tuple[dict[int, PublishResult], dict[int, str], bool]:
+    """Publish the lease's events; return each event's result by id, the codes of refusals, and if SNS is reachable.
 
     A call has at most one event of an aggregate, and none is published after an event of its aggregate that was not
     accepted: SNS accepts a batch in part, and a later event would overtake the failed one.
     """
     results = dict.fromkeys((event.id for event in lease.events), PublishResult.UNTRIED)
     queues: Queues = {}
+    codes: dict[int, str] = {}
     for event in lease.events:
         queues.setdefault(event.aggregate, deque()).append(event)
     reachable = True
     while queues and reachable and seconds_left() > 0 and lease.seconds_left() > SAFE_S:
-        reachable = _publish_heads(queues, results).reachable
-    return results, reachable
+        response = _publish_heads(queues, results)
+        codes |= {int(key): code for key, code in response.codes.items()}
+        reachable = response.reachable
+    return results, codes, reachable
 
 
 def _publish_heads(queues: Queues, results: dict[int, PublishResult]) -> PublishResponse:

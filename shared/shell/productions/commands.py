@@ -7,6 +7,7 @@ takes effect before the production is confirmed; otherwise it is refused. The tr
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from sqlalchemy import func, text
 from sqlalchemy.orm import Session
@@ -14,19 +15,24 @@ from sqlalchemy.orm import Session
 from core.caller import Caller
 from core.contracts.exhibit_queries import ExhibitSelection
 from core.contracts.productions import NewProduction, Production
-from core.errors import WrongStateError
+from core.contracts.stored_filters import pack_filters
+from core.errors import NotFoundError, WrongStateError
 from core.events import production_requested
+from core.named_lists import format_names
 from core.productions.bates import BatesFormat
 from core.productions.step_names import StepName
 from core.saga import SagaStepStatus
 from core.statuses import ProductionStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
+from shell.case_state.fence import Entry, enter_case
 from shell.db.bulk_insert import insert_new
 from shell.exhibits.cases import get_case_id
+from shell.exhibits.matches import require_own
+from shell.families.reading import read_documents
 from shell.outbox.writer import append_events
 from shell.productions.bates_sequences import check_available
 from shell.productions.queries import describe_production, load_production
-from shell.productions.selection import LINK_FILTERS, count_selected
+from shell.productions.selection import LINK_FILTERS, WITH_FAMILIES, count_selected
 from shell.productions.state import ACTIVE, list_steps, lock_production
 from shell.tables.productions import Productions
 
@@ -43,7 +49,8 @@ def create_production(transaction: Session, caller: Caller, body: NewProduction)
     SequenceExhaustedError, and WrongStateError for a prefix that the case uses with other digits or spelling.
     """
     case_id = get_case_id(transaction, caller, body.case)
-    selection = format_selection(body)
+    enter_case(transaction, case_id)
+    selection = format_selection(transaction, case_id, body)
     count = count_selected(transaction, case_id, selection)
     check_available(transaction, case_id, BatesFormat(body.prefix, body.digits), count, body.start_at)
     production = Productions(
@@ -64,16 +71,31 @@ def create_production(transaction: Session, caller: Caller, body: NewProduction)
     return describe_production(transaction, *load_production(transaction, caller, production.id))
 
 
-def format_selection(body: NewProduction) -> str:
-    """Return the requested selection as the JSON that is stored: sorted ids, or a query."""
+def format_selection(reading: Session, case_id: int, body: NewProduction) -> str:
+    """Return the requested selection as the JSON that is stored: sorted ids, or a query, and perhaps their families.
+
+    Raises NotFoundError for control numbers that no document of the case has.
+    """
+    selected = _select_exhibits(reading, case_id, body)
+    return json.dumps({WITH_FAMILIES: selected} if body.include_families else selected)
+
+
+def _select_exhibits(reading: Session, case_id: int, body: NewProduction) -> dict[str, Any]:
+    if body.control_numbers is not None:
+        documents = read_documents(reading, case_id, "control_number", body.control_numbers)
+        found = {each.control_number: each.id for each in documents}
+        if missing := [each for each in dict.fromkeys(body.control_numbers) if each not in found]:
+            named = format_names(missing, len(missing))
+            raise NotFoundError(f"The case has no documents with these control numbers: {named}.")
+        return {"ids": sorted(found.values())}
     if body.exhibit_ids is not None:
-        return json.dumps({"ids": sorted(set(body.exhibit_ids))})
+        return {"ids": sorted(set(body.exhibit_ids))}
     stated = (body.query or ExhibitSelection()).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    require_own(reading, case_id, {name: stated[name] for name in ("ids", "exceptIds") if name in stated})
     if stated.keys() <= LINK_FILTERS and all(len(names) == 1 for names in stated.values()):
-        named = {name: names[0] for name, names in stated.items()}
-        return json.dumps({"query": dict.fromkeys(LINK_FILTERS) | named})
+        return {"query": {name: stated.get(name, [None])[0] for name in sorted(LINK_FILTERS)}}
     # The previous release fails without `query`. It would not know the other filters, and produce too much.
-    return json.dumps({"filters": stated})
+    return {"filters": pack_filters(stated)}
 
 
 def cancel_production(transaction: Session, caller: Caller, production_id: int) -> Production:
@@ -129,7 +151,8 @@ def _choose_status(production: Productions, is_confirmed: bool) -> ProductionSta
 
 
 def _lock_own_production(transaction: Session, caller: Caller, production_id: int) -> Productions:
-    load_production(transaction, caller, production_id)
+    production, _ = load_production(transaction, caller, production_id)
+    enter_case(transaction, production.case_id, Entry.READ)
     return lock_production(transaction, production_id)
 
 

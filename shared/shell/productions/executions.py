@@ -27,6 +27,7 @@ from shell.outbox.writer import append_events, wake_relay
 from shell.productions.state import lock_production, mark_needs_attention
 from shell.settings import settings
 from shell.tables.productions import Productions
+from shell.tenants.records import share_tenant
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.work.messages import ProductionMessage, WakeMessage
 from shell.work.reading import read_turn
@@ -44,6 +45,7 @@ CHECK_S = 300
 # How long a production waits before it tries again to start; many wait in no order.
 TURN_S = 60
 _COUNT_STARTED = text("SELECT COUNT(*) FROM productions WHERE is_open = 1 AND execution_arn IS NOT NULL AND id <> :id")
+_TENANT = text("SELECT tenant_id FROM productions WHERE id = :id")
 _ANY_OPEN = text("SELECT 1 FROM productions WHERE is_open = 1 LIMIT 1")
 _QUIET = text(
     "SELECT id FROM productions WHERE is_open = 1 AND updated_at < NOW(6) - INTERVAL :quiet SECOND "
@@ -54,9 +56,9 @@ _QUIET = text(
 def start_production(message: ProductionMessage) -> None:
     """Start the execution that a `production.requested` message requests, unless it was started before.
 
-    While MAX_PRODUCTIONS others have executions, the production waits and keeps its status `requested`. If the stack's
-    key refuses Lambda, the production becomes `needs_attention` with this reason: it has taken no numbers, and is
-    started when it is retried.
+    While MAX_PRODUCTIONS others have executions, or nothing starts for the tenant, the production waits and keeps its
+    status `requested`. If the stack's key refuses Lambda, the production becomes `needs_attention` with this reason: it
+    has taken no numbers, and is started when it is retried.
 
     Raises FunctionUnavailableError, QueueUnavailableError and DatabaseUnavailableError, so that the message is
     delivered again.
@@ -104,18 +106,20 @@ def _build_execution_name(production_id: int, generation: int) -> str | None:
 def _must_wait(production_id: int) -> bool:
     """Return whether as many other productions have an execution as may have one; a production that waits is alive.
 
+    It waits, too, while nothing starts for its tenant.
     One that has an execution does not wait, and neither does one to be cancelled, which has only little to undo.
     Two starters at once can exceed the limit by one: it protects the database, and is not exact.
     """
     with session() as transaction:
+        tenant = share_tenant(transaction, transaction.scalars(_TENANT, {"id": production_id}).one())
         production = lock_production(transaction, production_id)
         if production.execution_arn is not None or production.cancel_requested:
             return False
         running = transaction.scalar(_COUNT_STARTED, {"id": production_id}) or 0
-        full = running >= settings().max_productions
-        if full:
+        waits = running >= settings().max_productions or not tenant.starts_work
+        if waits:
             production.updated_at = func.now(6)
-    return full
+    return waits
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -68,11 +68,14 @@ class CountedFile(NamedTuple):
 
 
 class PlannedImages(NamedTuple):
-    """The images by page set, findings with ids of page sets, and page sets with files that were not counted."""
+    """The images by page set, findings with ids of page sets, and page sets with files that were not counted.
+
+    Each of the latter has the number of pages that its load file lists.
+    """
 
     images: dict[int, DocumentImages]
     findings: list[tuple[FindingCode, int]]
-    uncounted: list[int]
+    uncounted: dict[int, int]
 
 
 Counter = Callable[[Sequence[str], Mapping[int, SourceFile]], dict[str, CountedFile]]
@@ -83,7 +86,7 @@ def plan_images(page_set_ids: Sequence[int], count: Counter) -> PlannedImages:
 
     Raises what `count` raises, and ConflictError, to be retried with another selection, if an undo has removed pages.
     """
-    planned = PlannedImages({}, [], [])
+    planned = PlannedImages({}, [], {})
     for start in range(0, len(page_set_ids), BATCH):
         batch = page_set_ids[start : start + BATCH]
         facts = _read_facts(batch)
@@ -113,7 +116,7 @@ def _plan_part(page_set_ids: Sequence[int], facts: Mapping[int, Any], count: Cou
             continue
         found = _decide(images[page_set_id], counts) if page_set_id in images else DocumentImages(row.pages, None)
         if found is None:
-            planned.uncounted.append(page_set_id)
+            planned.uncounted[page_set_id] = max(row.pages, row.declared_count or 0)
             continue
         if isinstance(found, FindingCode):
             planned.findings.append((found, page_set_id))

@@ -39,14 +39,16 @@ class PreparedDocuments(NamedTuple):
     """The documents in the order of the volume, and findings about them, as codes and ids.
 
     `selected` are the documents as they were read, with the parents of their own columns and without what was counted.
-    `exhibits` have the parents of `families`. `uncounted` is the number of documents
-    whose images were not counted, `unchecked` that of the files that were not looked up in the bucket.
+    `exhibits` have the parents of `families`. `uncounted` is the number of documents whose images were not counted, and
+    which count as one page; `listed` is how many more pages their load files list. `unchecked` is the number of files
+    that were not looked up in the bucket.
     """
 
     selected: list[SelectedExhibit]
     exhibits: list[SelectedExhibit]
     found: list[tuple[FindingCode, int]]
     uncounted: int
+    listed: int
     unchecked: int
     families: Families
 
@@ -65,7 +67,7 @@ def prepare_documents(
     and InvalidInputError for too many files.
     """
     case, selected, families = _read_selection(production)
-    planned = PlannedImages({}, [], [])
+    planned = PlannedImages({}, [], {})
     if production.numbering == Numbering.PAGE:
         sets = [each.page_set_id for each in selected if each.page_set_id]
         planned = plan_images(sets, count or partial(count_files, production.tenant_id, case))
@@ -77,7 +79,8 @@ def prepare_documents(
     missing = find_missing_files(production.tenant_id, case, exhibits, lookups)
     found += ((FindingCode.FILE_MISSING, each) for each in missing.exhibit_ids)
     ordered = sorted(exhibits, key=lambda each: families.places[each.control_number])
-    return PreparedDocuments(selected, ordered, found, len(planned.uncounted), missing.unchecked, families)
+    listed = sum(planned.uncounted.values()) - len(planned.uncounted)
+    return PreparedDocuments(selected, ordered, found, len(planned.uncounted), listed, missing.unchecked, families)
 
 
 def refuse_blocking(findings: Sequence[GroupedFinding]) -> None:

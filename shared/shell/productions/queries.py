@@ -174,6 +174,7 @@ def _build_common_fields(production: Productions, names: Mapping[str, str]) -> d
     first, last = production.first_number, production.last_number
     return {
         "id": production.id,
+        "case_id": production.case_id,
         "volume": production.volume,
         "status": production.status,
         "documents": production.documents,

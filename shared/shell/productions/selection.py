@@ -1,4 +1,4 @@
-"""Select the exhibits of a production: those with given ids, or those of its case that match a query.
+"""Select the exhibits of a production: those with given ids, or those of its case that match a query, or families.
 
 Guaranteed: the exhibits come in the byte order of their control numbers, and all belong to the production's case. They
 are read in pages without locks; `lock_selected_exhibits` then locks them until their numbers are committed, because
@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
 
+from core.contracts.stored_filters import unpack_filters
 from core.errors import ConflictError, InvalidInputError, NothingToProduceError
 from core.productions.bates import Numbering, parse_page_count
 from core.productions.volume import MAX_DOCUMENTS, FileKind, find_image_path
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
+from shell.productions.family_members import find_all_members
 from shell.productions.sources import FILE, TEXT, list_linked_files
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 PAGE_SIZE = 2_000
 # The filters that every release knows.
 LINK_FILTERS = frozenset({"custodian", "tag"})
+# Of a stored selection: another one, of which whole families are selected. Earlier releases fail with it.
+WITH_FAMILIES = "with_families"
 _NAMES = (
     *("id", "control_number", "parent_control_number", "native_path", "text_path", "document_properties"),
     *("page_set_id", "text_id"),
@@ -45,8 +49,8 @@ _AMBIGUOUS_NAMES = text("SELECT id FROM custodians WHERE case_id = :case_id AND 
 class SelectedExhibit:
     """An exhibit to be produced, how many numbers it needs, and its files by kind, as they are stored with the numbers.
 
-    `page_set_id` is None unless pages are numbered. `page_count` is None until the pages are counted, and for an
-    exhibit whose images are not pages of a page set.
+    `page_set_id` is None unless pages are numbered; `has_pages` says whether there is one. `page_count` is None until
+    the pages are counted, and for an exhibit whose images are not pages of a page set.
     """
 
     exhibit_id: int
@@ -56,6 +60,7 @@ class SelectedExhibit:
     files: dict[FileKind, Any]
     page_set_id: int | None = None
     page_count: int | None = None
+    has_pages: bool = False
 
     @property
     def objects(self) -> int:
@@ -66,11 +71,14 @@ class SelectedExhibit:
 def count_selected(reading: Session, case_id: int, selection: str) -> int:
     """Return how many exhibits of the case a stored selection matches now.
 
-    Raises NotFoundError for ids that the case does not have, NothingToProduceError if nothing matches,
-    FilterTooBroadError if a filter without an index would read too many exhibits, and InvalidInputError for more than
-    100,000 exhibits.
+    Raises NotFoundError for ids that the case does not have, NothingToProduceError if nothing matches, and
+    InvalidInputError for more than 100,000 exhibits.
     """
     criteria = json.loads(selection)
+    if WITH_FAMILIES in criteria:
+        count = len(_list_members(reading, case_id, criteria[WITH_FAMILIES]))
+        check_count(count)
+        return count
     if "ids" in criteria:
         ids: list[int] = criteria["ids"]
         found = set(reading.scalars(_narrow(select(Exhibits.id), case_id, criteria)))
@@ -78,7 +86,7 @@ def count_selected(reading: Session, case_id: int, selection: str) -> int:
             raise exhibits_not_found(missing)
         return len(ids)
     if "filters" in criteria:
-        count = _count_matches(reading, case_id, criteria["filters"])
+        count = _count_matches(reading, case_id, unpack_filters(criteria["filters"]))
     else:
         counting = _narrow(select(func.count(Exhibits.id)), case_id, criteria)
         count = int(reading.execute(counting).scalar_one())
@@ -162,7 +170,15 @@ def _build_selected(row: Any, links: Mapping[tuple[int, FileKind], int], product
     files = {kind: {FILE: links[row.id, kind]} if (row.id, kind) in links else path for kind, path in present.items()}
     if FileKind.TEXT not in files and row.text_id is not None:
         files[FileKind.TEXT] = {TEXT: row.text_id}
-    exhibit = SelectedExhibit(row.id, row.control_number, row.parent_control_number, 1, files, page_set_id)
+    exhibit = SelectedExhibit(
+        row.id,
+        row.control_number,
+        row.parent_control_number,
+        1,
+        files,
+        page_set_id,
+        has_pages=row.page_set_id is not None,
+    )
     if production.slip_sheets and not page_set_id and not image:
         return replace(exhibit, page_count=1)
     is_stated = by_page and not page_set_id
@@ -187,8 +203,11 @@ def _check_custodian_names(reading: Session, case_id: int, exhibit_ids: set[int]
 
 def _iterate_pages(reading: Session, case_id: int, selection: str) -> Iterator[Sequence[Any]]:
     criteria = json.loads(selection)
+    if WITH_FAMILIES in criteria:
+        yield from _iterate_members(reading, case_id, _list_members(reading, case_id, criteria[WITH_FAMILIES]))
+        return
     if "filters" in criteria:
-        yield from _iterate_matches(reading, case_id, criteria["filters"])
+        yield from _iterate_matches(reading, case_id, unpack_filters(criteria["filters"]))
         return
     page: Select[Any] = _narrow(select(*_COLUMNS), case_id, criteria)
     page = page.order_by(Exhibits.control_number).limit(PAGE_SIZE)
@@ -200,20 +219,36 @@ def _iterate_pages(reading: Session, case_id: int, selection: str) -> Iterator[S
         rows = reading.execute(page.where(Exhibits.control_number > rows[-1].control_number)).all()
 
 
+def _list_members(reading: Session, case_id: int, criteria: Mapping[str, Any]) -> list[str]:
+    """Return the control numbers of the exhibits that the criteria select, and of their families, in byte order.
+
+    Raises what `count_selected` raises.
+    """
+    selection = json.dumps(criteria)
+    count_selected(reading, case_id, selection)
+    selected = {row.id: row.control_number for rows in _iterate_pages(reading, case_id, selection) for row in rows}
+    return sorted(find_all_members(reading, case_id, selected).places) if selected else []
+
+
+def _iterate_members(reading: Session, case_id: int, control_numbers: Sequence[str]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(control_numbers), PAGE_SIZE):
+        page = control_numbers[start : start + PAGE_SIZE]
+        rows = select(*_COLUMNS).where(Exhibits.case_id == case_id, is_in(Exhibits.control_number, page))
+        yield reading.execute(rows.order_by(Exhibits.control_number)).all()
+
+
 def _count_matches(reading: Session, case_id: int, filters: Mapping[str, Any]) -> int:
     """Return how many exhibits match the filters; counting ends above the most that a production can have."""
-    from shell.exhibits.match_keys import count_matches
+    from shell.exhibits.match_keys import count_all
 
     matches = _find_matches(reading, case_id, filters)
-    return count_matches(reading, matches) if matches else 0
+    return count_all(reading, matches, MAX_DOCUMENTS + 1) if matches else 0
 
 
 def _iterate_matches(reading: Session, case_id: int, filters: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
-    from shell.exhibits.match_keys import Start, read_keys
+    from shell.exhibits.match_keys import Start, iterate_keys
 
     matches = _find_matches(reading, case_id, filters)
-    start = Start(None)
-    while matches and (keys := read_keys(reading, matches, start, PAGE_SIZE)):
+    for keys in iterate_keys(reading, matches, Start(None), PAGE_SIZE) if matches else ():
         page = select(*_COLUMNS).where(is_in(Exhibits.id, [each.id for each in keys]))
         yield reading.execute(page.order_by(Exhibits.control_number)).all()
-        start = Start(keys[-1].control_number)

@@ -83,6 +83,10 @@ class ImportChunks(Base):
     last_exhibit: Mapped[int | None] = mapped_column(
         BigInteger, comment="The highest id of the exhibits that the chunk created, exhibits.id; NULL: not known"
     )
+    reader: Mapped[bytes | None] = mapped_column(
+        BINARY(32),
+        comment="SHA-256 of the code and limits by which rows became exhibits; NULL: no row did, or not known",
+    )
 
 
 class ImportUnchanged(Base):

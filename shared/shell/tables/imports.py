@@ -32,6 +32,9 @@ class Imports(Base):
             name="ck_imports_held",
         ),
         Index("ix_imports_corrects", "corrects_import_id"),
+        Index("ix_imports_same_file", "case_id", "sha256"),
+        Index("ix_imports_operations", "tenant_id", "status", "finished_at"),
+        Index("ix_imports_chunks_failed", "tenant_id", "status", "chunks_failed"),
     )
 
     id: Mapped[int] = mapped_column(
@@ -142,6 +145,11 @@ class Imports(Base):
         Integer,
         server_default="0",
         comment="Chunks that are neither done nor failed; at 0, complete_import completes the import",
+    )
+    chunks_failed: Mapped[int] = mapped_column(
+        Integer,
+        server_default="0",
+        comment="Chunks that failed in every attempt since the last retry; those of an earlier version do not count",
     )
     generation: Mapped[int] = mapped_column(
         Integer,

@@ -21,6 +21,7 @@ class OutboxEvents(Base):
     __table_args__ = (
         Index("ix_outbox_events_unpublished", "published", "id"),
         Index("ix_outbox_events_aggregate", "aggregate_type", "aggregate_id", "published"),
+        Index("ix_outbox_events_tenant", "tenant_id", "published", "id"),
     )
 
     id: Mapped[int] = mapped_column(
@@ -58,6 +59,15 @@ class OutboxEvents(Base):
     source_id: Mapped[int | None] = mapped_column(
         BigInteger,
         comment="The event that this row publishes to the event bus, outbox_events.id; NULL for SNS",
+    )
+    tenant_id: Mapped[str | None] = mapped_column(
+        String(64), comment="The tenant of an event that was refused for good; NULL for all others"
+    )
+    refusal: Mapped[str | None] = mapped_column(
+        String(64), comment="The error code of the last refusal of such an event; NULL for all others"
+    )
+    dead_lettered_at: Mapped[datetime | None] = mapped_column(
+        Timestamp, comment="When it was refused for good last (UTC); NULL if never, or by an earlier version"
     )
 
 
@@ -104,6 +114,7 @@ class IdempotencyKeys(Base):
     __table_args__ = (
         UniqueConstraint("tenant_id", "route", "idempotency_key", name="uq_idempotency_keys"),
         Index("ix_idempotency_keys_created", "created_at"),
+        Index("ix_idempotency_keys_case", "case_id"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
@@ -127,6 +138,9 @@ class IdempotencyKeys(Base):
     response_body: Mapped[str | None] = mapped_column(MEDIUMTEXT, comment="The body of the response")
     created_at: Mapped[datetime] = mapped_column(
         Timestamp, server_default=NOW, comment="When the key was last claimed (UTC); retention counts from it"
+    )
+    case_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The case that the response tells of, cases.id; NULL if none, or not known"
     )
 
 

@@ -52,6 +52,7 @@ class TaggingJobs(Base):
     __table_args__ = (
         Index("ix_tagging_jobs_case", "tenant_id", "case_id", "id"),
         Index("ix_tagging_jobs_tenant", "tenant_id"),
+        Index("ix_tagging_jobs_operations", "tenant_id", "status", "finished_at"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="The number of the job")

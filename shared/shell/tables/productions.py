@@ -24,6 +24,7 @@ class Productions(Base):
         Index("ix_productions_case", "tenant_id", "case_id", "id"),
         Index("ix_productions_tenant", "tenant_id"),
         Index("ix_productions_open", "is_open", "updated_at"),
+        Index("ix_productions_operations", "tenant_id", "status", "id"),
     )
 
     id: Mapped[int] = mapped_column(
@@ -140,6 +141,7 @@ class Exports(Base):
         Index("ix_exports_case", "tenant_id", "case_id", "id"),
         Index("ix_exports_tenant", "tenant_id"),
         Index("ix_exports_status", "status"),
+        Index("ix_exports_operations", "tenant_id", "status", "finished_at"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="The number of the export, as the API has it")

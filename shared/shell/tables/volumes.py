@@ -20,7 +20,10 @@ class Volumes(Base):
     """
 
     __tablename__ = "volumes"
-    __table_args__ = (Index("ix_volumes_case", "tenant_id", "case_id", "id"),)
+    __table_args__ = (
+        Index("ix_volumes_case", "tenant_id", "case_id", "id"),
+        Index("ix_volumes_operations", "tenant_id", "status", "finished_at"),
+    )
 
     id: Mapped[int] = mapped_column(
         BigInteger, primary_key=True, comment="The number of the volume, as the API and its folder in the bucket use it"

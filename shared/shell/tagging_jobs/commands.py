@@ -12,13 +12,15 @@ from sqlalchemy.orm import Session
 from core.caller import Caller
 from core.contracts.exhibit_queries import ExhibitQuery
 from core.contracts.tagging_jobs import NewTaggingJob, TaggingJob
-from core.errors import FilterTooBroadError, InvalidInputError, WrongStateError
+from core.errors import InvalidInputError, WrongStateError
 from core.statuses import ACTIVE_TAGGING_JOBS, TaggingJobStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
+from shell.case_state.fence import Entry, enter_case
 from shell.exhibits.case_list import count_documents
 from shell.exhibits.cases import get_case_id
 from shell.exhibits.match_keys import count_matches
-from shell.exhibits.matches import find_matches, require_imports
+from shell.exhibits.matches import find_matches, require_own
+from shell.exhibits.search import MAX_SEARCHED
 from shell.tables.custodians_tags import Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import TaggingJobs
@@ -45,7 +47,8 @@ def create_job(transaction: Session, caller: Caller, body: NewTaggingJob) -> Tag
     column cannot store unchanged or that is both added and removed, and QueueUnavailableError.
     """
     case_id = get_case_id(transaction, caller, body.case)
-    require_imports(transaction, case_id, body.query.model_dump(by_alias=True))
+    enter_case(transaction, case_id)
+    require_own(transaction, case_id, body.query.model_dump(by_alias=True))
     _take_tags(transaction, case_id, body)
     job = TaggingJobs(
         tenant_id=caller.tenant_id,
@@ -83,14 +86,14 @@ def _take_tags(transaction: Session, case_id: int, body: NewTaggingJob) -> None:
 
 
 def _count_expected(reading: Session, case_id: int, query: ExhibitQuery) -> int | None:
-    """Return how many exhibits match now, at most MAX_SEARCHED + 1 with filters; None if too many had to be read."""
-    try:
-        matches = find_matches(reading, case_id, query)
-    except FilterTooBroadError:
-        return None
+    """Return how many exhibits match now, at most MAX_SEARCHED + 1 with filters; None if a search does not find all."""
+    matches = find_matches(reading, case_id, query)
     if matches is None:
         return 0
-    return count_matches(reading, matches) if matches.filters else count_documents(reading, case_id)
+    if not matches.filters:
+        return count_documents(reading, case_id)
+    counted = count_matches(reading, matches)
+    return None if counted.is_least and counted.number <= MAX_SEARCHED else counted.number
 
 
 def cancel_job(transaction: Session, caller: Caller, job_id: int) -> TaggingJob:
@@ -98,7 +101,7 @@ def cancel_job(transaction: Session, caller: Caller, job_id: int) -> TaggingJob:
 
     Raises NotFoundError, and WrongStateError for a job that is completed or failed.
     """
-    load_job(transaction, caller, job_id)
+    enter_case(transaction, load_job(transaction, caller, job_id)[0].case_id, Entry.READ)
     lock_job(transaction, job_id)
     job, case = load_job(transaction, caller, job_id)
     if job.status in ACTIVE_TAGGING_JOBS:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from core.caller import Caller
 from core.contracts import tagging_jobs as schemas
 from core.contracts.queries import TaggingJobQuery
+from core.contracts.stored_filters import unpack_filters
 from core.errors import NotFoundError
 from core.pagination import build_page, open_window
 from core.statuses import TaggingJobStatus
@@ -77,7 +78,7 @@ def describe_job(job: TaggingJobs, case: str) -> schemas.TaggingJob:
     """Return the job as the API represents it; `case` is the name of its case."""
     return schemas.TaggingJob(
         **_describe_common(job, case),
-        query=json.loads(job.request)["query"],
+        query=unpack_filters(json.loads(job.request)["query"]),
         imports_beside=json.loads(job.imports_beside or "[]"),
     )
 

@@ -26,6 +26,7 @@ from shell.tables.links import TaggingJobs
 from shell.tables.undos import ImportUndos
 from shell.tagging_jobs.state import lock_turn, parse_request, send_turn
 from shell.tagging_jobs.windows import Place, find_window, tag_window
+from shell.tenants.starts import postpone
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.work.messages import TaggingMessage
 from shell.work.redrive import send_back
@@ -41,8 +42,13 @@ _BEGIN = Place(0, 0)
 def work_on_job(message: TaggingMessage) -> None:
     """Take the next steps of the job, the last of which sends the next message; do nothing for another turn.
 
+    While nothing starts for the tenant, the message is sent again with a delay instead: a job waits between two turns.
+
     Raises an UnavailableError for any failure that a later delivery of the message can overcome.
     """
+    tenant_id = _find_tenant(message.job_id)
+    if tenant_id is not None and postpone(tenant_id, settings().import_chunks_queue_url, message):
+        return
     is_near = build_deadline_check(_MARGIN_S)
     steps = 1
     while take_step(message, is_last=steps >= STEPS_PER_MESSAGE or is_near()):

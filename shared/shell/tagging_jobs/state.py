@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.contracts.exhibit_queries import ExhibitQuery
+from core.contracts.stored_filters import pack_filters, unpack_filters
 from core.contracts.tagging_jobs import NewTaggingJob
 from core.statuses import ACTIVE_TAGGING_JOBS
 from shell.aws.sqs import send_messages
@@ -28,13 +29,13 @@ class JobRequest(NamedTuple):
 def format_request(body: NewTaggingJob) -> str:
     """Return the request as the JSON that is stored; the case is stored by its id."""
     query = body.query.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return json.dumps({"query": query, "add": sorted(set(body.add)), "remove": sorted(set(body.remove))})
+    return json.dumps({"query": pack_filters(query), "add": sorted(set(body.add)), "remove": sorted(set(body.remove))})
 
 
 def parse_request(case_id: int, request: str) -> JobRequest:
     """Return what `format_request` formatted."""
     stored = json.loads(request)
-    query = ExhibitQuery.model_validate({"caseId": case_id, **stored["query"]})
+    query = ExhibitQuery.model_validate({"caseId": case_id, **unpack_filters(stored["query"])})
     return JobRequest(query, stored["add"], stored["remove"])
 
 

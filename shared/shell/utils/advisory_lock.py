@@ -54,15 +54,15 @@ _held: ContextVar[tuple[str, ...]] = ContextVar("held", default=())
 
 
 @contextmanager
-def exclusive_connection(name: str, timeout_s: int, *, longest_statement_s: int | None = None) -> Iterator[Connection]:
+def exclusive_connection(name: str, timeout_s: int) -> Iterator[Connection]:
     """Yield a new connection that holds the advisory lock of that name within this database.
 
     The lock ends with the connection, which is closed after the block and never pooled. `name` is a constant of at most
-    30 lower-case characters. A statement that takes longer than `longest_statement_s` seconds fails here as a lost
-    connection, while the server continues it and keeps the lock until it ends.
+    30 lower-case characters. A connection that is lost during a statement leaves the lock with the server until the
+    statement ends.
     Raises LockNotAcquiredError if another connection holds the lock for longer than `timeout_s` seconds.
     """
-    with _unpooled_engine(lock_database_url(), longest_statement_s).connect() as connection:
+    with _unpooled_engine(lock_database_url()).connect() as connection:
         get_lock(connection, name, timeout_s, f"the lock {name!r}")
         connection.commit()
         yield connection
@@ -175,7 +175,6 @@ def _idle_timeout_s() -> int:
 
 
 @lru_cache(maxsize=4)
-def _unpooled_engine(url: URL, read_timeout: int | None = None) -> Engine:
+def _unpooled_engine(url: URL) -> Engine:
     """Return an engine that opens a connection for each use and closes it afterwards."""
-    arguments = {**connect_args(), "read_timeout": read_timeout}
-    return add_listeners(create_engine(url, poolclass=NullPool, pool_reset_on_return=None, connect_args=arguments))
+    return add_listeners(create_engine(url, poolclass=NullPool, pool_reset_on_return=None, connect_args=connect_args()))

@@ -65,12 +65,15 @@ _BY_KEY = text(f"{_READ} WHERE tenant_id = :tenant_id AND route = :route AND ide
 _LOCKED_BY_ID = text(f"{_READ} WHERE id = :id FOR UPDATE")
 _COMPLETE = text(
     "UPDATE idempotency_keys SET status = 'completed', status_code = :status_code, response_headers = :headers, "
-    "response_body = :body WHERE id = :id AND owner = :owner AND attempt = :attempt AND status = 'in_progress'"
+    "response_body = :body, case_id = :case_id "
+    "WHERE id = :id AND owner = :owner AND attempt = :attempt AND status = 'in_progress'"
 )
 _RELEASE = text(
     "UPDATE idempotency_keys SET status = 'released' "
     "WHERE id = :id AND owner = :owner AND attempt = :attempt AND status = 'in_progress'"
 )
+
+_CASE = "idempotency.case_id"
 
 Effect = Callable[[Session], KeyedResponse]
 Guard = Callable[[], AbstractContextManager[Any]]
@@ -85,6 +88,11 @@ class _Claim:
 
 class _TakenOverError(BusyError):
     """Another attempt of this request has taken over; try again later."""
+
+
+def keep_case(transaction: Session, case_id: int) -> None:
+    """Note whose case the response tells of, so that a purge of the case finds it."""
+    transaction.info[_CASE] = case_id
 
 
 def once_per_key(request: KeyedRequest, effect: Effect, guard: Guard = nullcontext) -> KeyedResponse:
@@ -185,6 +193,7 @@ def _run_under_claim(claim: _Claim, effect: Effect) -> KeyedResponse:
                 "status_code": response.status_code,
                 "headers": json.dumps(dict(response.headers)),
                 "body": response.body,
+                "case_id": transaction.info.get(_CASE),
             },
         )
         if count_changed_rows(completed) != 1:

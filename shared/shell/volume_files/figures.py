@@ -100,6 +100,12 @@ def read_file_figures(
     )
 
 
+def has_unreferenced(reading: Session, import_id: int) -> bool:
+    """Return whether the list of the volume's files that no imported row or page names was written for the import."""
+    found = reading.execute(_build_sums(_WHOLE), {"import_id": import_id}).one()._mapping
+    return any(found[name] for name in _WHOLE)
+
+
 def read_stored_paths(reading: Session, import_id: int) -> StoredPaths | None:
     """Return how many documents an import without a volume gave the path of a file; None if it gave none a path."""
     found = reading.execute(_NAMED, {"import_id": import_id}).one()

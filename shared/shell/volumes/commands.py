@@ -21,11 +21,12 @@ from core.volumes.zip_names import NAME_ENCODINGS, find_ignored_kind
 from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.new_objects import find_object
 from shell.aws.object_versions import list_latest
+from shell.case_state.fence import Entry, enter_case
 from shell.imports.uploads import check_options
 from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
 from shell.volumes.pending_work import send_message
-from shell.volumes.queries import build_volume_not_found, has_imports, read_details, require_volume
+from shell.volumes.queries import build_volume_not_found, enter_volume, has_imports, read_details, require_volume
 from shell.volumes.records import lock_volume
 from shell.volumes.sealing import describe_missing
 from shell.work.messages import DeletionMessage, ListingMessage
@@ -61,8 +62,10 @@ def import_volume(transaction: Session, caller: Caller, volume_id: int, body: Vo
     Raises NotFoundError for a volume or profile of others, InvalidInputError for invalid options, WrongStateError
     unless the volume is complete and nothing works on it, StorageUnavailableError and QueueUnavailableError.
     """
-    require_volume(transaction, caller, volume_id)
+    case_id = require_volume(transaction, caller, volume_id)
+    # Before the lock on the case: S3 may take seconds to list a volume.
     version_id = _check_uploaded(transaction, volume_id)
+    enter_case(transaction, case_id)
     volume = _lock(transaction, volume_id)
     if volume.status not in (VolumeStatus.OPEN, VolumeStatus.FAILED, VolumeStatus.READY):
         if volume.status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
@@ -161,7 +164,7 @@ def delete_volume(transaction: Session, caller: Caller, volume_id: int) -> Volum
     Raises NotFoundError for a volume of others, QueueUnavailableError, and WrongStateError if an import of the volume
     needs its files, or if it had imports and a production of its case has not ended.
     """
-    require_volume(transaction, caller, volume_id)
+    enter_volume(transaction, caller, volume_id, Entry.REMOVE)
     volume = _lock(transaction, volume_id)
     is_deleted = volume.status == VolumeStatus.DELETED
     if not is_deleted and has_imports(transaction, volume_id):

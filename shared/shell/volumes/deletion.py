@@ -17,6 +17,7 @@ from sqlalchemy import select, text
 from core.statuses import VolumeStatus
 from shell.activity_log import Act, ActKind, record_own_act
 from shell.aws.object_versions import delete_page
+from shell.case_state.standing import is_held
 from shell.db.session import session
 from shell.deadline import build_deadline_check
 from shell.observability import logger
@@ -40,7 +41,9 @@ _DELETE_ROWS = [
 ]
 _DELETED = text(
     "SELECT * FROM volumes WHERE status = 'deleted' AND id > :after AND finished_at "
-    "BETWEEN NOW(6) - INTERVAL :last SECOND AND NOW(6) - INTERVAL :first SECOND ORDER BY id LIMIT :most"
+    "BETWEEN NOW(6) - INTERVAL :last SECOND AND NOW(6) - INTERVAL :first SECOND "
+    "AND NOT EXISTS (SELECT 1 FROM cases AS held WHERE held.id = volumes.case_id AND held.held_at IS NOT NULL) "
+    "ORDER BY id LIMIT :most"
 )
 _END = text("UPDATE volumes SET status = 'deleted', finished_at = NOW(6) WHERE id = :volume_id AND status = 'deleting'")
 
@@ -52,6 +55,9 @@ def delete_volume_part(volume_id: int) -> None:
     """
     volume = load_volume(volume_id)
     if volume is None or volume.status not in (VolumeStatus.DELETING, VolumeStatus.DELETED):
+        return
+    # A hold is refused while a volume is being deleted: this message looks for what was put since.
+    if is_held(volume.case_id):
         return
     if not _delete(volume, build_deadline_check(_PAUSE_S)):
         send_message(volume, DeletionMessage)

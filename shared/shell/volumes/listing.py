@@ -20,7 +20,9 @@ from core.volumes.hash_units import HashUnit
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.observability import logger
+from shell.settings import settings
 from shell.tables.volumes import Volumes
+from shell.tenants.starts import postpone
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volumes.expansion import register_entries
 from shell.volumes.hash_plans import plan_units
@@ -43,6 +45,8 @@ _READY = text("UPDATE volumes SET status = 'ready', finished_at = NOW(6) WHERE i
 def list_volume(volume_id: int, generation: int) -> None:
     """List a sealed volume, or go on with it, and request what follows.
 
+    While nothing starts for the tenant, a new message with a delay requests the listing.
+
     Raises an UnavailableError for any failure that a later delivery of the message can overcome.
     """
     volume = load_volume(volume_id)
@@ -50,6 +54,8 @@ def list_volume(volume_id: int, generation: int) -> None:
         logger.info("volume not listed", extra={"volume_id": volume_id, "generation": generation})
         return
     if is_sealed(volume, generation):
+        if postpone(volume.tenant_id, settings().volume_work_queue_url, ListingMessage(volume_id, generation)):
+            return
         try:
             if not _list(volume):
                 send_message(volume, ListingMessage)

@@ -30,6 +30,7 @@ from core.errors import NotFoundError
 from core.imports.steps import choose_wish
 from core.pagination import build_page, open_window
 from core.volumes.discovery import DiscoveredFiles
+from shell.case_state.fence import Entry, enter_case
 from shell.db.keyset import window_values, write_window
 from shell.db.session import session
 from shell.exhibits.cases import WALL, WALL_CASES, find_chosen_case, wall_values
@@ -39,7 +40,7 @@ from shell.utils.user_names import read_user_names
 _COLUMNS = "v.*, c.name AS case_name"
 _VOLUMES = f"FROM volumes AS v JOIN cases AS c ON c.id = v.case_id WHERE v.tenant_id = :tenant_id AND {WALL}"
 _ONE = text(f"SELECT {_COLUMNS} {_VOLUMES} AND v.id = :volume_id").bindparams(WALL_CASES)
-_EXISTS = text(f"SELECT v.id {_VOLUMES} AND v.id = :volume_id").bindparams(WALL_CASES)
+_EXISTS = text(f"SELECT v.case_id {_VOLUMES} AND v.id = :volume_id").bindparams(WALL_CASES)
 _IMPORTS = text(
     "SELECT id, kind, status, object_key, wanted, phase, options_version FROM imports "
     "WHERE volume_id = :volume_id ORDER BY id DESC LIMIT 100"
@@ -102,11 +103,20 @@ def list_files(caller: Caller, volume_id: int, query: ListQuery) -> VolumeFilePa
     return VolumeFilePage(items=[_describe_file(row) for row in page.items], next=page.next, prev=page.prev)
 
 
-def require_volume(reading: Session, caller: Caller, volume_id: int) -> None:
-    """Raise NotFoundError if the volume does not exist for the caller."""
+def require_volume(reading: Session, caller: Caller, volume_id: int) -> int:
+    """Return the id of the volume's case. Raises NotFoundError if the volume does not exist for the caller."""
     values = {"tenant_id": caller.tenant_id, "volume_id": volume_id, **wall_values(caller)}
-    if reading.execute(_EXISTS, values).first() is None:
+    found: int | None = reading.execute(_EXISTS, values).scalar()
+    if found is None:
         raise build_volume_not_found()
+    return found
+
+
+def enter_volume(
+    transaction: Session, caller: Caller, volume_id: int, entry: Entry = Entry.CHANGE, *, alone: bool = False
+) -> None:
+    """Enter the volume's case (`shell.case_state.fence`). Raises the errors of `require_volume` and `enter_case`."""
+    enter_case(transaction, require_volume(transaction, caller, volume_id), entry, alone=alone)
 
 
 def has_imports(reading: Session, volume_id: int) -> bool:

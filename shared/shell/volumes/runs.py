@@ -20,7 +20,7 @@ from shell.imports.state.access import refuse_during_undo
 from shell.imports.state.dependents import refuse_beside_dependents
 from shell.imports.steps import run_images, run_import
 from shell.volume_files.deleted import refuse_without_volume
-from shell.volumes.queries import read_details, require_volume
+from shell.volumes.queries import enter_volume, read_details
 
 # Those of the last request to import the volume: error files and corrections of it are imports of their own.
 _LAST = text(
@@ -41,7 +41,7 @@ def run_volume(
 
     Raises the errors of `shell.imports.steps.run_import`, for either file, and WrongStateError if nothing can be run.
     """
-    require_volume(transaction, caller, volume_id)
+    enter_volume(transaction, caller, volume_id, alone=True)
     files = transaction.execute(_LAST, {"volume_id": volume_id}).all()
     if not files:
         raise WrongStateError("The volume has no imports yet; import it, and wait until it is ready.")

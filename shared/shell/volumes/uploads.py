@@ -47,7 +47,7 @@ from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
 from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import is_storable
-from shell.volumes.queries import build_volume_not_found, require_volume
+from shell.volumes.queries import build_volume_not_found, enter_volume
 from shell.volumes.upload_state import build_closed, find_stored, get_part_bytes, hash_path, require_taking
 
 # After which the bucket's lifecycle rule deletes an upload in parts that was not completed.
@@ -135,7 +135,7 @@ def declare_files(transaction: Session, caller: Caller, volume_id: int, files: S
         )
     if len({file.path for file in files}) < len(files):
         raise InvalidInputError("A path is there twice; declare every file once.")
-    require_volume(transaction, caller, volume_id)
+    enter_volume(transaction, caller, volume_id)
     # Shared: clients declare files at once, and the seal waits for all of them.
     query = select(Volumes).where(Volumes.id == volume_id).with_for_update(read=True)
     volume = transaction.scalars(query).one_or_none()

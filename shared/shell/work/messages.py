@@ -1,9 +1,10 @@
 """The messages of this application, a class each: what they name, how they are read and how they are written.
 
-Guaranteed: what a class writes is read as that class again, with the same members in the same order. A release reads
-the messages of the one before, which wait in queues while it is deployed, and that one reads its messages after a
-rollback: `events/messages` has a recorded message of each form, for ever. A new member needs a default.
-`shell.work.reading` chooses the class of a message.
+Guaranteed: what a class writes is read as that class again, with the same members in the same order, and members of a
+later release are kept in a message that is sent again. A release reads the messages of the one before, which wait in
+queues while it is deployed, and that one reads its messages after a rollback: `tests/corpus` has a recorded message of
+each form, for ever. So a new member needs a default, which means what messages without it always meant, and a new kind
+of work a `task` of its own. `shell.work.reading` chooses the class of a message.
 """
 
 from __future__ import annotations
@@ -25,17 +26,22 @@ class Message:
 
     # Members that are not written while they are zero, empty or None.
     OPTIONAL: ClassVar[frozenset[str]] = frozenset()
+    # Members that this release does not know, which are written again as they came.
+    unknown: Document = field(default_factory=dict, kw_only=True, hash=False, repr=False)
 
     @classmethod
     def read(cls, document: Document) -> Self:
         """Read a JSON object of this class. Raises TypeError or ValueError for a member that is missing or wrong."""
-        names = [each.name for each in fields(cls) if each.init and each.name in document]
-        return cls(**{name: _read_member(document[name]) for name in names})
+        known = {each.name: each.init for each in fields(cls) if each.name != "unknown"}
+        members = {name: _read_member(document[name]) for name, init in known.items() if init and name in document}
+        return cls(**members, unknown={name: document[name] for name in document if name not in known})
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
-        members = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: value for name, value in members.items() if value or name not in self.OPTIONAL}
+        members = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "unknown"}
+        return {name: value for name, value in members.items() if value or name not in self.OPTIONAL} | dict(
+            self.unknown
+        )
 
     def to_json(self) -> str:
         """Return the body of the message."""
@@ -215,7 +221,8 @@ class EventMessage(Message):
     @classmethod
     def read(cls, document: Document) -> Self:
         """Read what the fields need."""
-        return cls(document, **{name: int(document[member]) for name, member in cls.MEMBERS.items()})
+        numbers: Document = {name: int(document[member]) for name, member in cls.MEMBERS.items()}
+        return cls(document, **numbers)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the event as it came."""
@@ -287,4 +294,4 @@ class WakeMessage(Message):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the turn, or an empty object."""
-        return {} if self.turn == NEW_TURN else {"turn": self.turn}
+        return {**({} if self.turn == NEW_TURN else {"turn": self.turn}), **self.unknown}

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
-from core.errors import ExhibitIngestError
+from core.errors import SettingsError
 from shell.work.messages import (
     NEW_TURN,
     ChunkMessage,
     CompletionMessage,
     DeletionMessage,
     Document,
+    EventMessage,
     ExpansionMessage,
     ExportMessage,
     HashingMessage,
@@ -57,8 +59,12 @@ _FORMS: tuple[tuple[set[str], dict[str, str], type[Message]], ...] = (
 )
 
 
-class UnknownMessageError(ExhibitIngestError):
-    """A message has no known form, or came to a function without an operation for it. Names members, never values."""
+class UnknownMessageError(SettingsError):
+    """A message has no known form, or came to a function without an operation for it. Names members, never values.
+
+    Another release may know it, which this one replaced or rolled back: it waits like the messages of an outage, and is
+    counted by SettingsErrors, until a release that does is deployed.
+    """
 
 
 def read_message(document: object) -> Message:
@@ -77,7 +83,15 @@ def _find_class(document: Document) -> type[Message]:
         return WakeMessage
     for members, values, form in _FORMS:
         if members <= document.keys() and values.items() <= document.items():
-            return form
+            return _check_task(form, document)
+    raise KeyError
+
+
+def _check_task(form: type[Message], document: Document) -> type[Message]:
+    """Return the class; raises KeyError if the message has a task that is not one of the class."""
+    tasks = [each.default for each in fields(form) if each.name == "task"]
+    if issubclass(form, EventMessage) or document.get("task") in (None, *tasks):
+        return form
     raise KeyError
 
 

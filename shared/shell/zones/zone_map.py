@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from core.statuses import ImportKind, ImportPhase
@@ -73,9 +73,3 @@ def list_zones(
     if not rows and reading.execute(statement.limit(1)).first() is None:
         return None
     return [SizedZone(Zone(*row[:4]), row.imported) for row in rows]
-
-
-def count_created(reading: Session, import_id: int) -> int | None:
-    """Return how many exhibits an import created, whether or not they still exist; None if it has no chunks."""
-    chunk = ImportChunks
-    return reading.scalar(select(func.sum(chunk.imported)).where(chunk.import_id == import_id))

@@ -78,6 +78,7 @@ FILTERS: list[tuple[str, list[int]]] = [
     ("?user=ada", [5, 3, 0]),
     ("?object=import:7", [2, 0]),
     ("?object=device:100", [3]),
+    ("?object=tagging_job:7", []),
     ("?action=import.created", [1, 0]),
     ("?from=2026-11-21T10:00:02Z", [5, 3, 2]),
     ("?case=Two&user=ada&action=import.run&object=import:8&from=2026-11-21T10:00:05Z", [5]),

@@ -19,7 +19,7 @@ LISTS = [
     for path, methods in _PATHS.items()
     if any(each["name"] == "case" for each in methods.get("get", {}).get("parameters", []))
 ]
-NEEDED = {"/exhibits", "/tags", "/bates-prefixes"}
+NEEDED = {"/exhibits", "/exhibits/keys", "/tags", "/bates-prefixes"}
 EMPTY = {"/productions", "/bates-prefixes"}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core.exhibit_history import Action
 from tests.support.api.client import template
 from tools import openapi
 
@@ -20,6 +21,15 @@ def test_the_committed_document_is_up_to_date(monkeypatch: pytest.MonkeyPatch, t
     (tmp_path / "openapi.json").write_text("{}")
     monkeypatch.setattr(openapi, "DOCUMENT", tmp_path / "openapi.json")
     assert openapi.main(["--check"]) == 1, "an outdated one is found"
+
+
+def test_a_name_of_two_schemas_is_refused() -> None:
+    """The history's actions were once those of imports, which another function names the same."""
+    schemas = {"Action": {"enum": ["run"]}}
+    openapi.add_schemas(schemas, {"Action": {"enum": ["run"]}, "Other": {}})
+    with pytest.raises(ValueError, match="Action"):
+        openapi.add_schemas(schemas, {"Action": {"enum": ["edited"]}})
+    assert set(DOCUMENT["components"]["schemas"]["Action"]["enum"]) == set(Action)
 
 
 def test_the_template_has_the_documents_routes() -> None:

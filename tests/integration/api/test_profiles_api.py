@@ -11,7 +11,7 @@ import pytest
 
 import start_import
 from core.imports.uploads import build_options_key
-from exhibit_ingest.profiles import save_profile
+from exhibit_ingest.importing.profiles import save_profile
 from shell.aws import clients
 from tests.support.api.client import TOKENS, Client, Reply
 from tests.support.application.driver import World, call
@@ -23,16 +23,13 @@ CSV = b"Doc ID,Subject,Written,Author\r\nA-1,Plan,01/02/2019,Ada;Grace\r\nA-2,,0
 OPTIONS = {"dateOrder": "DMY", "columns": {"Doc ID": "control_number", "Subject": "title", "Author": "custodians"}}
 
 
-class DirectStack:
-    """The API of a stack, without the stack."""
+class DirectApi:
+    """The API as the command requests it, with its handlers in this process."""
 
-    def request_api(
-        self, tenant: str, user: str, method: str, path: str, body: object = None, if_match: str | None = None
-    ) -> tuple[int, bytes]:
+    def request(self, method: str, path: str, json: Any = None, *, if_match: str | None = None) -> Any:
         """Send a request to the handlers."""
         headers = {"Idempotency-Key": secrets.token_hex(8)} if if_match is None else {"If-Match": if_match}
-        made = Client(tenant=tenant).call(method, path, body, **headers)
-        return made.status, json.dumps(made.json).encode()
+        return OWNER.call(method, path, json, **headers).json
 
 
 def create(name: str = "acme", **body: Any) -> dict[str, Any]:
@@ -233,8 +230,9 @@ def test_a_profile_cannot_be_made_of_options_that_only_an_options_file_can_have(
 
 def test_the_command_saves_a_check_as_a_profile_that_imports(world: World) -> None:
     import_id = world.run(CSV, columns=OPTIONS["columns"], dry_run=True)
-    given = {"dry_run": True, "time_zone": "Europe/Berlin"}
-    assert [save_profile(DirectStack(), OWNER.tenant, "x", import_id, given) for _ in range(2)] == [1, 2]
+    given = {"time_zone": "Europe/Berlin"}
+    api: Any = DirectApi()
+    assert [save_profile(api, "x", import_id, given) for _ in range(2)] == [1, 2]
     [saved] = OWNER.get("/profiles?name=x").json["items"]
     assert saved["options"]["timeZone"] == "Europe/Berlin"
 

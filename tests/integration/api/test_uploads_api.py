@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -9,10 +11,10 @@ from urllib.parse import quote
 import pytest
 import urllib3
 
-from core.contracts.imports.uploads import MIN_BYTES_IN_PARTS, MIN_PART_BYTES, choose_part_bytes
+from core.contracts.imports.uploads import MIN_PART_BYTES
 from shell.aws import clients
 from tests.support.api.client import Client
-from tests.support.application.driver import World
+from tests.support.application.driver import World, empty_bucket
 
 SIZE = MIN_PART_BYTES + 7
 DATA = b"0123456789abcdef" * (SIZE // 16) + b"the end"
@@ -28,6 +30,11 @@ def put_part(part: dict[str, Any], data: bytes = DATA) -> str:
     answer = put(part["url"], data[part["firstByte"] : part["firstByte"] + part["size"]])
     assert answer.status == 200
     return str(answer.headers["ETag"])
+
+
+def read_checksum(url: str) -> tuple[str, str | None, str | None]:
+    state = ADA.get(url).json
+    return state["state"], state["checksumAlgorithm"], state["checksum"]
 
 
 def complete(upload: dict[str, Any], tags: Sequence[str]) -> int:
@@ -79,6 +86,18 @@ def test_an_upload_is_resumed_with_what_is_missing(state_url: str) -> None:
     assert ADA.get(state_url).json["state"] == "stored"
 
 
+def test_s3_is_to_list_the_checksum_of_each_part(world: World) -> None:
+    """The stub always does; S3 does for an upload that was created with the algorithm."""
+    sent: list[Any] = []
+    events, name = clients.s3().meta.events, "before-call.s3.CreateMultipartUpload"
+    note = lambda params, **_: sent.append(params["headers"])  # noqa: E731
+    events.register(name, note)
+    ADA.post("/imports", {"case": "Case", "fileName": "a.dat", "size": SIZE, "inParts": True})
+    events.unregister(name, note)
+    (headers,) = sent
+    assert (headers["x-amz-checksum-algorithm"], headers["x-amz-checksum-type"]) == ("CRC64NVME", "FULL_OBJECT")
+
+
 @each_kind
 def test_a_part_that_is_sent_again_counts_as_it_is_now(state_url: str) -> None:
     last = ADA.get(state_url).json["upload"]["parts"][-1]
@@ -128,6 +147,21 @@ def test_an_upload_in_one_request_is_awaited_then_stored(world: World) -> None:
     assert ADA.get(url).json["state"] == "stored"
     world.query("UPDATE imports SET upload_key = UNHEX(SHA2('arrived', 256)), status = 'splitting'")
     assert ADA.get(url).json["state"] == "stored"
+    # Its checksum cannot be read any more.
+    empty_bucket(world.bucket)
+    assert read_checksum(url) == ("stored", None, None)
+
+
+def test_the_sha_256_of_a_declared_file_is_that_of_the_bucket() -> None:
+    volume = ADA.post("/volumes", {"case": "Case", "name": "V"}).json["id"]
+    digest = hashlib.sha256(CSV)
+    [file] = ADA.post(f"/volumes/{volume}/files", [{"path": "a", "size": len(CSV), "sha256": digest.hexdigest()}]).json[
+        "items"
+    ]
+    url = f"/volumes/{volume}/upload?path=a"
+    assert read_checksum(url) == ("awaited", None, None)
+    assert put(file["upload"]["url"], CSV, file["upload"]["headers"]).status == 200
+    assert read_checksum(url) == ("stored", "SHA256", base64.b64encode(digest.digest()).decode())
 
 
 def test_a_cancelled_import_awaits_nothing(world: World) -> None:
@@ -154,17 +188,6 @@ def test_what_an_earlier_version_began_is_resumed_by_its_request(world: World) -
     again = ADA.get(f"/volumes/{folder}/upload?path=a.pst").json
     assert [part["size"] for part in again["upload"]["parts"]] == [p["size"] for p in first["upload"]["parts"]]
     assert {part["size"] for part in again["upload"]["parts"]} == {100_000_000}
-
-
-def test_parts_are_of_16_to_100_mb_and_few() -> None:
-    assert choose_part_bytes(MIN_BYTES_IN_PARTS - 1, in_parts=True) is None
-    assert choose_part_bytes(MIN_BYTES_IN_PARTS) is None
-    for size in (MIN_BYTES_IN_PARTS, 3 * 10**9, 40 * 10**9, 10**11):
-        part = choose_part_bytes(size, in_parts=True)
-        assert part is not None
-        assert 16_000_000 <= part <= 100_000_000
-        assert -(-size // part) <= 1_000
-    assert choose_part_bytes(10**12, in_parts=True) == choose_part_bytes(10**12) == 10**9
 
 
 def test_a_file_in_parts_needs_its_size(world: World) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from core.contracts.common import MAX_BATCH, MAX_PAGE
 from core.contracts.imports.announcements import PART_BYTES, SINGLE_PUT_BYTES
-from shell.exhibits.search import MAX_SEARCHED
 from shell.settings import settings
 from tests.support.api.client import Client
 from tests.support.application.driver import World
@@ -31,7 +30,6 @@ def test_me_is_what_the_token_says_and_what_the_code_allows(world: World) -> Non
         "partBytes": PART_BYTES,
         "maxPage": MAX_PAGE,
         "maxBatch": MAX_BATCH,
-        "maxUnindexedExhibits": MAX_SEARCHED,
     }
     [(charset,)] = world.query(
         "SELECT character_set_name FROM information_schema.columns "

@@ -49,5 +49,5 @@ def fix(page: Page) -> None:
     page.get_by_role("link", name="Fix 1 row").click()
     page.get_by_label("Begin Bates, line 21", exact=True).fill(NUMBERLESS)
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".loads")).to_contain_text("1 of 1 loaded as import")
+    expect(page.locator(".loads")).to_contain_text("1 of 1 imported by import")
     expect(page.get_by_text("Nothing is open in this import.")).to_be_visible()

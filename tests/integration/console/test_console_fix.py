@@ -1,4 +1,4 @@
-"""The Fix page: rejected rows are corrected in place, loaded again or left out, until nothing is open in the import."""
+"""The Fix page: rejected rows are corrected, imported again or left out, until nothing is open in the import."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def cell(page: Page, line: int, column: str = "Control Number") -> Locator:
 
 
 def load(page: Page, button: str, result: str) -> None:
-    """Load the corrected rows, and wait for the sentence about them."""
+    """Import the corrected rows, and wait for the sentence about them."""
     page.get_by_role("button", name=button).click()
     expect(page.locator(".loads")).to_contain_text(result)
 
@@ -80,13 +80,13 @@ def test_a_load_file_is_fixed_in_place_until_nothing_is_open(browser: Browser, c
         page.get_by_role("button", name="Apply to the other cell").click()
         expect(cell(page, 6, "Custodian")).to_have_value("Müller")
         row(page, 7).get_by_label("leave out").check()
-        assert window.check_accessibility() == []
+        window.look()
         page.keyboard.press("Control+Enter")
-        expect(page.locator(".loads")).to_contain_text("4 of 4 loaded as import")
+        expect(page.locator(".loads")).to_contain_text("4 of 4 imported by import")
         leave_out(page)
         use_divided_cells(page)
         expect(page.get_by_text("Nothing is open in this import.")).to_be_visible()
-        assert window.check_accessibility() == []
+        window.look()
     check_case(console_stack, import_id)
 
 
@@ -111,7 +111,7 @@ def use_divided_cells(page: Page) -> None:
     page.get_by_role("button", name="Arrange the 4 cells of line 8").click()
     expect(page.get_by_label("Cell 2 of line 8, Title")).to_have_value('said "yes"')
     page.get_by_label("Cell 3 of line 8, Custodian").fill("Ada")
-    load(page, "Load 1 corrected row", "1 of 1 loaded")
+    load(page, "Import 1 corrected row", "1 of 1 imported")
 
 
 def check_case(stack: LocalStack, import_id: int) -> None:
@@ -134,18 +134,18 @@ def test_a_row_that_is_rejected_again_comes_back_with_its_new_reason(
     with open_window(browser, console_stack.console_url) as window:
         page = open_fix(window, import_id, "?code=MISSING_ID")
         cell(page, 3).fill("A-1")
-        load(page, "Load 1 corrected row", "0 of 1 loaded")
+        load(page, "Import 1 corrected row", "0 of 1 imported")
         expect(row(page, 3)).to_contain_text("in the case with other values")
         expect(cell(page, 3)).to_have_value("A-1")
         page.get_by_role("button", name="Compare with the case").click()
         expect(page.get_by_role("dialog").get_by_role("row", name="Title")).to_contain_text("title 3One")
-        assert window.check_accessibility() == []
+        window.look()
         page.get_by_role("button", name="Close").click()
         # After a reload the newest reason is there, too.
         page.reload()
         expect(row(page, 3)).to_contain_text("rejected again by import")
         cell(page, 3).fill("A-3")
-        load(page, "Load 1 corrected row", "1 of 1 loaded")
+        load(page, "Import 1 corrected row", "1 of 1 imported")
         expect(page.get_by_text("Nothing is open in this import.")).to_be_visible()
     assert set(list_documents(console_stack, "Again")) == {"A-1", "A-3"}
 
@@ -158,13 +158,13 @@ def test_a_line_that_another_window_has_corrected_is_named_beside_its_row(
     with open_window(browser, url) as mine, open_window(browser, url) as other:
         page = open_fix(mine, import_id)
         cell(open_fix(other, import_id), 3).fill("B-3")
-        load(other.page, "Load 1 corrected row", "1 of 1 loaded")
+        load(other.page, "Import 1 corrected row", "1 of 1 imported")
         for line in (3, 4):
             cell(page, line).fill(f"C-{line}")
-        page.get_by_role("button", name="Load 2 corrected rows").click()
+        page.get_by_role("button", name="Import 2 corrected rows").click()
         expect(row(page, 3).get_by_role("alert")).to_contain_text("Line 3 is corrected by import")
         assert mine.check_accessibility() == []
-        load(page, "Load 1 corrected row", "1 of 1 loaded")
+        load(page, "Import 1 corrected row", "1 of 1 imported")
         page.get_by_role("button", name="Drop my change of this line").click()
         expect(page.get_by_text("Nothing is open in this import.")).to_be_visible()
         assert [fault for fault in mine.faults if "422" not in fault] == []
@@ -172,7 +172,7 @@ def test_a_line_that_another_window_has_corrected_is_named_beside_its_row(
     assert set(list_documents(console_stack, "Conflict")) == {"A-1", "B-3", "C-4"}
 
 
-def test_changes_that_are_not_loaded_hold_the_page(browser: Browser, console_stack: LocalStack) -> None:
+def test_changes_that_are_not_imported_hold_the_page(browser: Browser, console_stack: LocalStack) -> None:
     import_id = import_file(console_stack, "Guard", missing_ids(1))
     with open_window(browser, console_stack.console_url) as window:
         page = open_fix(window, import_id)
@@ -181,9 +181,20 @@ def test_changes_that_are_not_loaded_hold_the_page(browser: Browser, console_sta
         page.get_by_role("button", name="Stay here").click()
         expect(cell(page, 3)).to_have_value("A-3")
         assert page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})").find("A-3") == -1
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("dialog")).to_contain_text("corrections that are not imported")
+        window.look()
+        page.get_by_role("button", name="Stay signed in").click()
+        expect(cell(page, 3)).to_have_value("A-3")
         page.get_by_role("link", name=f"Import {import_id}").click()
         page.get_by_role("button", name="Leave, and lose the changes").click()
         expect(page.get_by_role("heading", name=f"Import {import_id}", exact=True)).to_be_visible()
+        cell(open_fix(window, import_id), 3).fill("A-3")
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_role("button", name="Sign out, and lose it").click()
+        expect(page.get_by_role("heading", name="You are signed out")).to_be_visible()
+        assert "A-3" not in page.inner_text("body")
+        window.look()
     assert count_open(console_stack, import_id) == 1
 
 
@@ -201,7 +212,7 @@ def test_a_row_of_a_volume_gets_its_files_and_its_pages(browser: Browser, consol
         expect(row(page, 4)).to_contain_text("A-9")
         page = open_fix(window, rows)
         cell(page, 3).fill("A-2")
-        load(page, "Load 1 corrected row", "1 of 1 loaded")
+        load(page, "Import 1 corrected row", "1 of 1 imported")
         expect(page.get_by_text("Nothing is open in this import.")).to_be_visible()
         console_stack.wait_until_idle()
         # The pages have followed; the document that the data file lacks is left out.
@@ -218,7 +229,7 @@ def test_a_row_of_a_volume_gets_its_files_and_its_pages(browser: Browser, consol
     assert (count_open(console_stack, rows), count_open(console_stack, images)) == (0, 0)
 
 
-def test_an_overlay_is_loaded_over_the_version_that_was_seen(browser: Browser, console_stack: LocalStack) -> None:
+def test_an_overlay_replaces_the_version_that_was_seen(browser: Browser, console_stack: LocalStack) -> None:
     def title(text: str) -> bytes:
         return f"Control Number,Title\r\nA-1,{text}\r\n".encode()
 
@@ -228,11 +239,11 @@ def test_an_overlay_is_loaded_over_the_version_that_was_seen(browser: Browser, c
     with open_window(browser, console_stack.console_url) as window:
         page = open_fix(window, overlay)
         cell(page, 2).fill("A-1")
-        load(page, "Load 1 corrected row", "0 of 1 loaded")
+        load(page, "Import 1 corrected row", "0 of 1 imported")
         expect(row(page, 2)).to_contain_text("document changed since")
         page.get_by_role("button", name="Compare with the case").click()
-        page.get_by_role("button", name=re.compile("Load this row over version")).click()
-        load(page, "Load 1 corrected row", "1 of 1 loaded")
+        page.get_by_role("button", name=re.compile("Import this row over version")).click()
+        load(page, "Import 1 corrected row", "1 of 1 imported")
         expect(page.get_by_text("Nothing is open in this import.")).to_be_visible()
     assert list_documents(console_stack, "Overlay")["A-1"]["title"] == "mine"
 
@@ -256,7 +267,7 @@ def test_what_is_read_and_not_corrected(browser: Browser, console_stack: LocalSt
         page = open_fix(window, import_id)
         expect(page.get_by_text("You have the role viewer")).to_be_visible()
         expect(page.locator("textarea")).to_have_count(0)
-        assert window.check_accessibility() == []
+        window.look()
 
 
 def test_many_rows_are_read_page_by_page(browser: Browser, console_stack: LocalStack) -> None:
@@ -268,7 +279,7 @@ def test_many_rows_are_read_page_by_page(browser: Browser, console_stack: LocalS
         page.get_by_role("button", name="Next rows").click()
         cell(page, 203).fill("A-203")
         expect(page.get_by_text("1 of your changes are on other pages")).to_be_visible()
-        load(page, "Load 2 corrected rows", "2 of 2 loaded")
+        load(page, "Import 2 corrected rows", "2 of 2 imported")
         expect(page.get_by_text("999 rows of 1,002 are not in the case.")).to_be_visible()
         page.get_by_role("button", name="Previous rows").click()
         expect(row(page, 4)).to_be_visible()

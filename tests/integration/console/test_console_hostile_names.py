@@ -1,4 +1,4 @@
-"""Names from a producing party are text on every panel of the wizard, and break no layout on a narrow page."""
+"""What a producing party names and writes is text on every page, and breaks no layout on a phone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, expect
 
 from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
-from tests.support.console.browser import Window
+from tests.support.console.browser import Window, become_viewer
+from tests.support.console.imported_cases import list_documents
 from tests.support.console.matters import HOSTILE_NAMES, build_file, quote
 from tests.support.console.wizard_steps import check, choose, create_case, run, wizard
 
@@ -27,21 +28,10 @@ DROP = """([name, content]) => {
 }"""
 
 
-# What is to the right of a narrow page, unless it is scrolled in a region of its own.
-WIDER = """() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")]
-  .filter((each) => each.getBoundingClientRect().right > innerWidth && !each.closest(".scroll"))
-  .map((each) => `${each.tagName} ${each.className} ${each.textContent.slice(0, 40)}`)"""
-
-
 def look(window: Window) -> None:
-    """No element was made from a name, and the page fits a phone."""
-    page = window.page
-    assert page.locator("main :is(img, b, script)").count() == 0
-    assert window.check_accessibility() == []
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate(WIDER) == []
-    assert window.check_accessibility() == []
-    page.set_viewport_size({"width": 1280, "height": 720})
+    """No element was made from a name, and the page fits a desk and a phone."""
+    assert window.page.locator("main :is(img, b, script)").count() == 0
+    window.look()
 
 
 def test_a_folder_with_hostile_names_on_every_panel(
@@ -77,6 +67,47 @@ def test_a_folder_with_hostile_names_on_every_panel(
         look(window)
 
 
+def test_long_and_hostile_cells_from_the_check_to_the_rejected_rows(
+    browser: Browser, console_stack: LocalStack, tmp_path: Path
+) -> None:
+    """Cells of 4,000 characters, also in the rows that are rejected, which are corrected as they are."""
+    cells = [(name * (4_000 // len(name) + 1))[:4_000] for name in HOSTILE_NAMES]
+    rows = [["", *cells], ["C-1", *cells], ["C-1", *cells], ["C-3", *cells, "more"]]
+    header = ",".join(["Control Number", *(quote(name[:90]) for name in HOSTILE_NAMES)])
+    file = tmp_path / "=1+1 <b>.csv"
+    file.write_text(build_file(*(",".join(map(quote, row)) for row in rows), header=header), encoding="utf-8")
+    with wizard(browser, console_stack) as window:
+        page = window.page
+        choose(page, file)
+        create_case(page, "Cells of thousands")
+        expect(page.get_by_label("Field of column 1,")).to_be_visible()
+        check(page)
+        for found in page.locator("footer summary").all():
+            found.click()
+        look(window)
+        import_id = run(page, "Import 1 row and leave 3")
+        expect(page.get_by_text("3 rows of the file are not in the case.").first).to_be_visible()
+        for group in page.locator("main details.group > summary").all():
+            group.click()
+        look(window)
+        page.get_by_role("link", name="Fix 3 rows").click()
+        page.get_by_label("all 5 columns").check()
+        expect(page.get_by_label(f"{HOSTILE_NAMES[3][:90]}, line 2", exact=True)).to_have_value(cells[3])
+        look(window)
+        page.get_by_role("button", name="Arrange the 6 cells of line 5").click()
+        look(window)
+        page.get_by_label("Control Number, line 2", exact=True).fill("C-2")
+        page.get_by_role("button", name="Import 1 corrected row").click()
+        expect(page.locator(".loads")).to_contain_text("1 of 1 imported by import")
+        become_viewer(page)
+        window.go(f"imports/{import_id}/fix")
+        page.get_by_label("all 5 columns").check()
+        expect(page.get_by_text("4,000 characters").first).to_be_visible()
+        look(window)
+    stored = list_documents(console_stack, "Cells of thousands")["C-2"]["properties"]
+    assert [stored[name[:90]] for name in HOSTILE_NAMES] == cells
+
+
 def test_names_that_are_long_on_every_panel(browser: Browser, console_stack: LocalStack) -> None:
     """A file whose name the API does not accept is refused with the reason, and another one can be chosen."""
     header = ",".join(["Control Number", *(quote(name[:1_000]) for name in HOSTILE_NAMES)])
@@ -87,7 +118,7 @@ def test_names_that_are_long_on_every_panel(browser: Browser, console_stack: Loc
         expect(page.get_by_text("yyyy").first).to_be_visible()
         look(window)
         create_case(page, "Long names")
-        expect(page.get_by_role("alert").first).to_contain_text("fileName")
+        expect(page.get_by_role("alert").first).to_contain_text("“The name of the file”")
         look(window)
         page.get_by_role("button", name="Choose other files").click()
         page.evaluate(DROP, [f"{'y' * 200}.csv", content])

@@ -17,7 +17,8 @@ from tests.support.database.server_status import statements
 from tests.support.exhibits.stored_cases import Cases, get_or_create_case
 
 INDEX = "ix_custody_periods_overlap"
-SIZES, MOST_STATEMENTS = (1, 10, 1_000), 16
+# Three of them lock and read the tenant, its cases and the status of the case.
+SIZES, MOST_STATEMENTS = (1, 10, 1_000), 19
 LONG, HISTORY = 1, 10_000
 OTHERS, EACH = range(2, 1_002), 10
 FIRST = datetime(2000, 1, 1, tzinfo=UTC)

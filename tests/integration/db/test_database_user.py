@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from shell.db.session import session
 from shell.maintenance import database_user
-from shell.maintenance.database_user import AUDIT_TABLES, ensure_user
+from shell.maintenance.database_user import AUDIT_TABLES, ensure_users
 from shell.settings import settings
 from tests.support.database.counted_database import Database
 
@@ -50,7 +50,7 @@ def user(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
     settings.cache_clear()
     made = User(name, arn, make_url(settings().database_url or ""))
     made.set_password("first")
-    ensure_user()
+    ensure_users()
     yield made
     with session() as administrating:
         administrating.connection().exec_driver_sql("DROP USER %s@'%%'", (name,))
@@ -93,7 +93,7 @@ def test_every_table_and_view_has_rights_also_one_that_is_new(user: User) -> Non
         connection.execute(text("CREATE TABLE `toy_50%_new` (id INT)"))
         names = [row[0] for row in connection.exec_driver_sql("SHOW TABLES")]
     try:
-        ensure_user()
+        ensure_users()
         for name in names:
             user.execute("first", f"SELECT COUNT(*) FROM `{name}`")
         user.execute("first", "INSERT INTO `toy_50%_new` VALUES (1)")
@@ -113,7 +113,7 @@ def test_the_rights_of_an_earlier_version_are_replaced_and_never_missing(
         connection.exec_driver_sql(f"GRANT {rights} ON `{pattern}`.* TO %s@'%%'", (user.name,))
     user.execute("first", "DELETE FROM exhibit_changes")
     statements = watch_grants(user, monkeypatch)
-    ensure_user()
+    ensure_users()
     assert len(statements) > 40
     with pytest.raises(DBAPIError, match=r"\(1142, "):
         user.execute("first", "DELETE FROM exhibit_changes")
@@ -153,8 +153,8 @@ def test_it_changes_no_table_and_no_user(user: User, statement: str) -> None:
 
 def test_a_new_password_of_the_secret_replaces_the_old_one(user: User) -> None:
     user.set_password("second")
-    ensure_user()
-    ensure_user()
+    ensure_users()
+    ensure_users()
     user.execute("second", "SELECT 1")
     with pytest.raises(DBAPIError, match="1045"):
         user.execute("first", "SELECT 1")
@@ -163,4 +163,4 @@ def test_a_new_password_of_the_secret_replaces_the_old_one(user: User) -> None:
 def test_without_a_secret_there_is_no_user(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DB_USER_SECRET_ARN", raising=False)
     settings.cache_clear()
-    ensure_user()
+    ensure_users()

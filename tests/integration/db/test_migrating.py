@@ -14,11 +14,11 @@ import pytest
 from sqlalchemy import Engine, create_engine, text
 
 import migrate_database
-from core.errors import DatabaseUnavailableError, ExhibitIngestError, SettingsError, UnavailableError
+from core.errors import ExhibitIngestError, UnavailableError
 from shell.deadline import MARGIN_S
 from shell.maintenance import custom_resource, migrate
 from shell.maintenance.custom_resource import MAX_BYTES, RESPONSE_S
-from shell.maintenance.migrate import LOCK_WAIT_S, SCRIPTS
+from shell.maintenance.migrate import SCRIPTS
 from shell.utils.advisory_lock import exclusive_connection
 from tests.integration.db.conftest import forget_database
 from tests.support.application.driver import Context, MigrationContext
@@ -79,7 +79,7 @@ class Left(Context):
 
     def get_remaining_time_in_millis(self) -> int:
         """Milliseconds."""
-        return round((self._seconds + LOCK_WAIT_S + RESPONSE_S + MARGIN_S) * 1000)
+        return round((self._seconds + RESPONSE_S + MARGIN_S) * 1000)
 
 
 def test_code_that_is_rolled_back_leaves_what_newer_code_migrated_alone(
@@ -106,8 +106,7 @@ def test_a_migration_counts_once_for_the_alarm_on_a_purge_that_does_not_run(
 def test_a_database_of_another_program_is_refused(ours: Engine, reports: Answers, strange: str) -> None:
     with ours.connect() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :strange"), {"strange": strange})
-    with pytest.raises(SettingsError):
-        migrate_database.lambda_handler(resource_event(reports), MigrationContext())
+    migrate_database.lambda_handler(resource_event(reports), MigrationContext())
     answer = reports.only()
     assert (answer["Status"], revision(ours)) == ("FAILED", strange)
     assert f"the database is at revision '{strange}', which this code does not know" in answer["Reason"]
@@ -133,12 +132,11 @@ def test_removing_the_stack_asks_nothing_of_a_database_that_may_be_gone(
 @pytest.mark.parametrize(
     ("body", "seconds"), [("op.execute('DO SLEEP(20)')", 1.2), (ADD_COLUMN, 0.5)], ids=["too slow", "not begun"]
 )
-def test_what_does_not_end_in_time_is_reported_before_the_function_is_killed(
+def test_what_does_not_end_while_cloudformation_waits_is_reported_before_it_stops(
     ours: Engine, reports: Answers, next_migration: Folder, body: str, seconds: float
 ) -> None:
     next_migration(body)
-    with pytest.raises(DatabaseUnavailableError):
-        migrate_database.lambda_handler(resource_event(reports), Left(seconds))
+    migrate_database.lambda_handler({**resource_event(reports), "StartedAt": 1}, Left(seconds))
     reason = reports.only()["Reason"]
     assert "migration 9000 failed: no time is left for it" in reason
     assert "wait until that is gone from SHOW PROCESSLIST. Earlier ones" in reason
@@ -172,8 +170,7 @@ def test_a_migration_that_fails_says_its_error_and_no_values(
     with ours.connect() as connection:
         connection.execute(text("INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')"))
     next_migration("op.execute(\"INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')\")")
-    with pytest.raises(DatabaseUnavailableError):
-        migrate_database.lambda_handler(resource_event(reports), MigrationContext())
+    migrate_database.lambda_handler(resource_event(reports), MigrationContext())
     answer = reports.only()
     assert re.match(
         "migration 9000 failed: .* the last conflict was error 1062. Earlier ones are kept", answer["Reason"]
@@ -201,7 +198,7 @@ def test_an_answer_that_does_not_arrive_is_an_error_so_that_lambda_calls_again(
 
 
 def test_the_answer_is_no_longer_than_aws_takes_whatever_the_reason(reports: Answers) -> None:
-    with pytest.raises(ExhibitIngestError), custom_resource.respond(resource_event(reports)):
+    with custom_resource.respond(resource_event(reports)):
         raise ExhibitIngestError("\N{PILE OF POO}" * 5000)
     (body,) = reports.bodies
     assert MAX_BYTES / 2 < len(body) <= MAX_BYTES

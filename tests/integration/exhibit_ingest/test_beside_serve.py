@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
-import requests
-from sqlalchemy import URL
+from sqlalchemy import URL, create_engine, text
 
-from exhibit_ingest.cli.import_journal import ImportJournal, RunningImport
-from exhibit_ingest.cli.import_status import list_unfinished
 from exhibit_ingest.cli.main import main
-from exhibit_ingest.cli.workspace import Workspace
-from local.services.mysql_connection import describe_place
+from local.command.workspace import Workspace
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE
 from local.stack.served_stack import publish_stack
 from samples.generator import generate
 from samples.spec import Spec
+from tests.support.imports.struck_command import run_until_struck
 from tests.support.servers.provisioned_servers import schema_beside
 
 pytestmark = pytest.mark.slow
@@ -60,19 +57,29 @@ def test_an_import_uses_the_stack_that_serve_has_published(
     assert objects["KeyCount"] == 1
 
 
-def test_an_import_cancels_that_of_a_killed_command_through_the_api_of_serve(workspace: Workspace) -> None:
-    with serve(workspace) as stack, publish_stack(stack, os.getpid()):
-        headers = {"Authorization": f"Bearer {stack.tokens.issue('local', 'ada')}", "Idempotency-Key": "1"}
-        body = {"case": "beside", "fileName": "five.dat"}
-        made = requests.post(f"{stack.api_url}/imports", json=body, headers=headers, timeout=60).json()
-        key = unquote(urlsplit(made["upload"]["url"]).path).removeprefix(f"/{stack.bucket}/")
-        place = describe_place(workspace.database_url or "")
-        with ImportJournal(workspace.state_dir).record(RunningImport("five.dat", "local", stack.bucket, key, place)):
-            assert run_import(workspace) == 0
-        # While the other command lives, its import goes on.
-        assert list_unfinished(workspace.database_url or "", 1)[0].id == made["id"]
-        assert run_import(workspace) == 0
-        assert list_unfinished(workspace.database_url or "", 1) == []
+@pytest.mark.parametrize("point", ["send", "sent"])
+def test_an_import_of_a_killed_command_goes_on_and_is_not_doubled(
+    workspace: Workspace, point: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = generate(Spec(rows=5)).write(workspace.state_dir.parent / "five.dat")
+    engine = create_engine(workspace.database_url or "")
+    with serve(workspace) as served, publish_stack(served, os.getpid()):
+        ended = run_until_struck(workspace, file, point, str(int(signal.SIGKILL)))
+        assert ended.returncode == -signal.SIGKILL, ended.stderr
+        [journal] = (workspace.state_dir / "uploads").glob("*.json")
+        assert main(["import", str(file), "--case", "c", "--json"], workspace) == 0
+        printed = capsys.readouterr()
+        # Once it is known what came of it, the same command imports the file again.
+        assert main(["import", str(file), "--case", "c", "--json"], workspace) == 0
+    [entry] = json.loads(printed.out)["imports"]
+    [again] = json.loads(capsys.readouterr().out)["imports"]
+    assert (entry["status"], entry["imported"], again["unchanged"]) == ("completed", 5, 5)
+    assert ("of an earlier command goes on" in printed.err) is (point == "sent")
+    with engine.connect() as connection:
+        ids = connection.execute(text("SELECT id FROM imports ORDER BY id")).scalars().all()
+    assert ids == [entry["import_id"], again["import_id"]]
+    assert not journal.exists()
+    engine.dispose()
 
 
 def test_an_import_ends_with_serve_and_says_what_to_do(
@@ -89,4 +96,4 @@ def test_an_import_ends_with_serve_and_says_what_to_do(
         importing.join(60)
     [entry] = json.loads(capsys.readouterr().out)["imports"]
     assert codes == [1]
-    assert "ended during the import. Rows imported so far are kept. Import the file again" in entry["error"]
+    assert "ended during the import. Rows imported so far are kept, and the next `serve`" in entry["error"]

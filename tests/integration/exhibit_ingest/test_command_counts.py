@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import URL, Engine, create_engine, text
 
 from exhibit_ingest.cli.main import main
-from exhibit_ingest.cli.workspace import Workspace
+from local.command.workspace import Workspace
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE
 from local.stack.served_stack import publish_stack

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from exhibit_ingest.cli.main import main
-from exhibit_ingest.cli.workspace import Workspace
+from local.command.workspace import Workspace
 from tests.support.exhibits.stored_cases import Cases
 
 

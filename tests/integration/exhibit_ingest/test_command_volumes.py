@@ -1,33 +1,29 @@
-"""`exhibit-ingest import` and `check` of folders and zips, beside a `serve` that all tests of this module share."""
+"""`exhibit-ingest import` and `check` of folders and zips, with a running stack that all tests of this module share."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
 import signal
 import zipfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from sqlalchemy import URL, Engine, create_engine, text
+from sqlalchemy import URL
 
-from exhibit_ingest.cli import upload_and_wait, volume_import
-from exhibit_ingest.cli.import_status import list_unfinished
-from exhibit_ingest.cli.main import main
-from exhibit_ingest.cli.workspace import Workspace
-from exhibit_ingest.volumes import sending
-from local.stack import LocalStack, StackOptions
-from local.stack.options import DEFAULT_TEMPLATE
-from local.stack.served_stack import publish_stack
-from local.time_scale import TimeScale
+from exhibit_ingest.sign_in.surroundings import Surroundings
+from local.command.unfinished import list_unfinished
+from local.command.workspace import Workspace
+from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
-from tests.support.servers.provisioned_servers import schema_beside
+from tests.support.volumes.served import Document, Served, interrupt, once, serve, use
+from tests.support.volumes.zip_bytes import ENCRYPTED, Entry, build_zip
+
+pytestmark = pytest.mark.slow
 
 VOLUME = generate_volume(VolumeSpec(families=4))
 _DOCUMENTS = """
@@ -38,54 +34,25 @@ _DOCUMENTS = """
         FROM pages p LEFT JOIN volume_files f ON f.id = p.file_id WHERE p.page_set_id = e.page_set_id) AS pages
     FROM exhibits e JOIN cases c ON c.id = e.case_id WHERE c.name = :name ORDER BY e.control_number
 """
-Document = dict[str, Any]
-
-
-@dataclass
-class Served:
-    """A running `serve`, and commands beside it."""
-
-    stack: LocalStack
-    workspace: Workspace
-    engine: Engine
-    capsys: pytest.CaptureFixture[str]
-    errors: str = ""
-
-    def run(self, *arguments: str | Path) -> tuple[int, Document]:
-        """The exit code of a command and its JSON object."""
-        code = main([*map(str, arguments), "--json"], self.workspace)
-        printed = self.capsys.readouterr()
-        self.errors = printed.err
-        return code, json.loads(printed.out) if printed.out else {}
-
-    def query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
-        with self.engine.connect() as connection:
-            return [tuple(row) for row in connection.execute(text(statement), values)]
-
-    def documents(self, case: str) -> list[tuple[Any, ...]]:
-        """The documents of a case with their files and pages."""
-        return self.query(_DOCUMENTS, name=case)
+# So slow that what happens meanwhile happens in the middle.
+SLOWLY = ("--limit-rate", "20k")
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, schema_url: URL) -> Iterator[tuple[LocalStack, Workspace]]:
-    with schema_beside(schema_url, "volumes") as url:
-        workspace = Workspace(tmp_path_factory.mktemp("state"), database_url=url.render_as_string(hide_password=False))
-        scale = TimeScale(0.05, shortest_timeout=float("inf"))
-        options = StackOptions(
-            workers=1, time_scale=scale, database_url=workspace.database_url, template=DEFAULT_TEMPLATE
-        )
-        with LocalStack(workspace.state_dir, options) as stack, publish_stack(stack, os.getpid()):
-            yield stack, workspace
+    with serve(tmp_path_factory.mktemp("state"), schema_url, "volumes") as stack:
+        yield stack
 
 
 @pytest.fixture
 def served(running: tuple[LocalStack, Workspace], capsys: pytest.CaptureFixture[str]) -> Iterator[Served]:
-    stack, workspace = running
-    engine = create_engine(workspace.database_url or "")
-    yield Served(stack, workspace, engine, capsys)
-    engine.dispose()
+    with use(running, capsys) as served:
+        yield served
+
+
+def list_documents(served: Served, case: str) -> list[tuple[Any, ...]]:
+    """The documents of a case with their files and pages."""
+    return served.query(_DOCUMENTS, name=case)
 
 
 def compress(folder: Path) -> Path:
@@ -104,16 +71,24 @@ def describe(document: Document) -> tuple[Any, ...]:
     return volume, codes, document["pages"], document["files"], document["error"]
 
 
-@pytest.mark.slow
 def test_a_folder_is_checked_then_imported_and_its_zip_gives_the_same(served: Served, tmp_path: Path) -> None:
     folder, documents, pages = VOLUME.write(tmp_path), len(VOLUME.documents), VOLUME.pages
     code, checked = served.run("check", folder, "--case", "folder")
     found = {each["code"]: each["count"] for check in checked["checks"] for each in check["findings"]}
     missing = {"NATIVE_MISSING": 1, "TEXT_MISSING": 1, "IMAGE_MISSING": 2}
     assert (code, found) == (3, {**missing, "OPT_DOC_NOT_FOUND": 1, "PAGES_MISSING": 1})
-    assert served.documents("folder") == []
+    assert list_documents(served, "folder") == []
     code, imported = served.run("import", folder, "--case", "folder")
     assert code == 3
+    # The files of the check are those of the import.
+    assert served.list_volumes("folder") == [("ready", imported["volume"]["files"])]
+    ends = {"first": VOLUME.documents[0].numbers[0], "last": VOLUME.documents[-1].numbers[-1]}
+    named = {"natives": documents - 1, "texts": documents - 1, "bates": ends}
+    assert imported["found"] == {"documents": documents, "pages": pages, **named}
+    code, different = served.run(
+        "check", folder, "--case", "folder", "--mode", "append_overlay", "--expect", f"documents=99,pages={pages}"
+    )
+    assert (code, different["differences"]) == (1, [{"name": "documents", "expected": 99, "found": documents}])
     assert imported["volume"].keys() >= {"name", "files", "bytes", "load_file", "image_load_file"}
     counts = {name: imported["pages"][name] for name in ("lines_seen", "imported", "rejected", "documents")}
     assert counts == {"lines_seen": pages + 1, "imported": pages, "rejected": 1, "documents": documents}
@@ -151,21 +126,22 @@ def test_a_folder_is_checked_then_imported_and_its_zip_gives_the_same(served: Se
     expanded["files"] |= {name: imported["files"][name] for name in ("hash_mismatches", "hashes_not_compared")}
     assert (code, describe(expanded)) == (3, describe(imported))
     # The paths of the zip begin with its folder.
-    documents_of_zip = [tuple(str(cell).replace("VOL001/", "") for cell in row) for row in served.documents("zip")]
-    assert documents_of_zip == [tuple(map(str, row)) for row in served.documents("folder")]
-    assert [row[0] for row in served.documents("zip")] == [each.numbers[0] for each in VOLUME.documents]
-    assert served.documents("folder")[2][3:] == (
+    documents_of_zip = [
+        tuple(str(cell).replace("VOL001/", "") for cell in row) for row in list_documents(served, "zip")
+    ]
+    assert documents_of_zip == [tuple(map(str, row)) for row in list_documents(served, "folder")]
+    assert [row[0] for row in list_documents(served, "zip")] == [each.numbers[0] for each in VOLUME.documents]
+    assert list_documents(served, "folder")[2][3:] == (
         "native NATIVES/DEMO0000004.txt 4,text TEXT/DEMO0000004.txt 4",
         ",".join(f"{page} DEMO000000{n} IMAGES/DEMO000000{n}.tif" for page, n in ((1, 4), (2, 6))),
     )
 
 
-@pytest.mark.slow
 def test_images_of_another_volume_give_no_page_to_any_document(served: Served, tmp_path: Path) -> None:
     folder = VOLUME.write(tmp_path)
     (folder / "DATA/VOL001.opt").unlink()
     assert served.run("import", folder, "--case", "other")[0] == 0
-    before = served.documents("other")
+    before = list_documents(served, "other")
     other = generate_volume(VolumeSpec("VOL002", prefix="OTHER", families=3, has_faults=False))
     images = other.write(tmp_path)
     (images / "DATA/VOL002.dat").unlink()
@@ -173,7 +149,7 @@ def test_images_of_another_volume_give_no_page_to_any_document(served: Served, t
     [rejected] = result["imports"]
     assert (code, rejected["rejected_by_code"]) == (3, {"OPT_DOC_NOT_FOUND": len(other.documents)})
     assert (rejected["imported"], result["pages"]["rejected"], result["pages"]["imported"]) == (0, other.pages, 0)
-    assert served.documents("other") == before
+    assert list_documents(served, "other") == before
 
 
 def test_images_are_not_imported_if_their_data_file_is_not(served: Served, tmp_path: Path) -> None:
@@ -186,72 +162,69 @@ def test_images_are_not_imported_if_their_data_file_is_not(served: Served, tmp_p
     assert images["error"] == "it was not imported, because the data file of its volume was not"
 
 
-def record_sent(monkeypatch: pytest.MonkeyPatch, after: Callable[[int], None] = lambda count: None) -> list[str]:
-    """The files that are sent from now on; `after` is called with their number once one is sent."""
-    sent: list[str] = []
-    send_file = sending.send_file
-
-    def recorded(pool: Any, file: Path, upload: Document) -> None:
-        send_file(pool, file, upload)
-        sent.append(file.name)
-        after(len(sent))
-
-    monkeypatch.setattr(sending, "AT_ONCE", 1)
-    monkeypatch.setattr(sending, "send_file", recorded)
-    return sent
-
-
-def interrupt_after(files: int) -> Callable[[int], None]:
-    def interrupt(count: int) -> None:
-        if count == files:
-            # Ctrl-C is ignored where a shell has started the tests in the background.
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    return interrupt
-
-
-def test_an_upload_that_was_interrupted_goes_on_where_it_ended(
-    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = VOLUME.write(tmp_path)
-    names = sorted(file.name for file in folder.rglob("*.*"))
-    count_volumes = "SELECT v.status, v.files FROM volumes v JOIN cases c ON c.id = v.case_id WHERE c.name = 'again'"
-    with monkeypatch.context() as patch:
-        before = record_sent(patch, interrupt_after(5))
-        assert served.run("import", folder, "--case", "again") == (128 + signal.SIGTERM, {})
-    assert 5 <= len(before) < len(names)
-    assert f"of {len(names)} files, " in served.errors
+def send_a_part(served: Served, folder: Path, case: str) -> None:
+    """Interrupt the command once some files are there."""
+    with once(lambda: served.count_objects(case) >= 2, interrupt):
+        code, result = served.run("import", folder, "--case", case, *SLOWLY)
+    assert (code, result["imports"], result["error"]) == (128 + signal.SIGTERM, [], "the command was interrupted")
     assert "Run the same command again to send the rest." in served.errors
-    assert served.query(count_volumes) == [("open", 0)]
-    after = record_sent(monkeypatch)
-    assert served.run("import", folder, "--case", "again")[0] == 3
-    assert sorted([*before, *after]) == names
-    assert served.query(count_volumes) == [("ready", len(names))]
 
 
-@pytest.mark.parametrize("where", ["folder", pytest.param("bucket", marks=pytest.mark.slow)])
-def test_files_that_were_sent_are_compared_by_their_bytes_not_by_size_and_time(
-    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+def test_an_upload_that_was_interrupted_goes_on_where_it_ended(served: Served, tmp_path: Path) -> None:
     folder = VOLUME.write(tmp_path)
-    with monkeypatch.context() as patch:
-        sent = record_sent(patch, interrupt_after(5))
-        assert served.run("import", folder, "--case", where)[0] == 128 + signal.SIGTERM
-    file = next(folder.rglob(sent[0]))
-    before, data, path = file.stat(), file.read_bytes(), file.relative_to(folder).as_posix()
-    changed = data[:-1] + b"?"
-    if where == "folder":
-        data = changed
-        file.write_bytes(data)
+    files = len([*folder.rglob("*.*")])
+    send_a_part(served, folder, "again")
+    assert f" of {files} files, " in served.errors
+    assert served.list_volumes("again") == [("open", 0)]
+    assert served.run("import", folder, "--case", "again")[0] == 3
+    assert served.list_volumes("again") == [("ready", files)]
+
+
+def test_a_file_with_the_size_and_time_of_one_that_was_sent_is_not_taken_for_it(served: Served, tmp_path: Path) -> None:
+    folder = VOLUME.write(tmp_path)
+    send_a_part(served, folder, "bytes")
+    for file in folder.rglob("*.*"):
+        before = file.stat()
+        file.write_bytes(file.read_bytes()[:-1] + b"\n")
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    else:
-        [(prefix,)] = served.query("SELECT prefix FROM volumes ORDER BY id DESC LIMIT 1")
-        served.stack.s3.put_object(Bucket=served.stack.bucket, Key=prefix + path, Body=changed)
-    _, result = served.run("import", folder, "--case", where)
+    _, result = served.run("import", folder, "--case", "bytes")
+    assert result["error"] is None
     [(prefix,)] = served.query("SELECT prefix FROM volumes WHERE id = :id", id=result["volume"]["id"])
-    key = prefix + path
-    stored = served.stack.s3.get_object(Bucket=served.stack.bucket, Key=key)["Body"].read()
-    assert (result["error"], stored) == (None, data)
+    for file in folder.rglob("*.*"):
+        key = prefix + file.relative_to(folder).as_posix()
+        stored = served.stack.s3.get_object(Bucket=served.stack.bucket, Key=key)["Body"].read()
+        assert stored == file.read_bytes()
+
+
+def test_a_file_that_vanishes_while_the_folder_is_sent_is_named(served: Served, tmp_path: Path) -> None:
+    folder = VOLUME.write(tmp_path)
+    last = max(folder.rglob("*.*"))
+    with once(lambda: served.count_objects("vanishes") >= 1, last.unlink):
+        code, result = served.run("import", folder, "--case", "vanishes", *SLOWLY)
+    name = last.relative_to(folder).as_posix()
+    assert (code, result["imports"]) == (1, [])
+    assert f"{name} was changed, moved or removed while it was sent." in result["error"]
+
+
+def test_a_choice_of_load_files_is_left_to_the_user_and_nothing_is_sent_twice(served: Served, tmp_path: Path) -> None:
+    folder = VOLUME.write(tmp_path)
+    (folder / "DATA" / "VOL001_v2.dat").write_bytes((folder / "DATA" / "VOL001.dat").read_bytes())
+    code, result = served.run("import", folder, "--case", "choice")
+    assert (code, result["imports"]) == (1, [])
+    assert "SEVERAL_LOAD_FILES: The volume has several load files: DATA/VOL001.dat" in result["error"]
+    assert "Set --load-file to the path of one." in result["error"]
+    assert served.run("check", folder, "--case", "choice", "--load-file", "DATA/VOL001_v2.dat")[0] == 3
+    assert served.run("import", folder, "--case", "choice", "--load-file", "DATA/VOL001_v2.dat")[0] == 3
+    assert [status for status, _ in served.list_volumes("choice")] == ["ready"]
+    assert len(list_documents(served, "choice")) == len(VOLUME.documents)
+
+
+def test_a_zip_with_a_password_is_refused_with_the_entry(served: Served, tmp_path: Path) -> None:
+    archive = tmp_path / "VOL001.zip"
+    archive.write_bytes(build_zip([Entry(b"a.dat", b"Control Number\nA-1\n"), Entry(b"1.doc", b"x", flags=ENCRYPTED)]))
+    code, result = served.run("import", archive, "--case", "password")
+    assert (code, result["imports"]) == (1, [])
+    assert "ZIP_ENCRYPTED: Entry '1.doc'" in result["error"]
 
 
 def test_s3_on_this_machine_refuses_other_bytes_than_those_of_the_checksum(served: Served) -> None:
@@ -264,35 +237,61 @@ def test_s3_on_this_machine_refuses_other_bytes_than_those_of_the_checksum(serve
     assert s3.head_object(**place, ChecksumMode="ENABLED")["ChecksumSHA256"] == digest
 
 
-@pytest.mark.slow
-def test_a_folder_that_was_changed_after_an_interruption_is_another_volume(
-    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_was_changed_after_an_interruption_is_another_volume(served: Served, tmp_path: Path) -> None:
     folder = VOLUME.write(tmp_path)
-    with monkeypatch.context() as patch:
-        record_sent(patch, interrupt_after(5))
-        assert served.run("import", folder, "--case", "changed")[0] == 128 + signal.SIGTERM
+    send_a_part(served, folder, "changed")
     (folder / "TEXT/DEMO0000001.txt").write_bytes(b"another text")
     (folder / "NATIVES/unnamed.txt").unlink()
     code, result = served.run("import", folder, "--case", "changed")
     assert (code, result["error"], result["files"]["unreferenced"]) == (3, None, 0)
-    statement = "SELECT v.status FROM volumes v JOIN cases c ON c.id = v.case_id WHERE c.name = 'changed' ORDER BY v.id"
-    assert served.query(statement) == [("open",), ("ready",)]
+    assert [status for status, _ in served.list_volumes("changed")] == ["open", "ready"]
 
 
-@pytest.mark.slow
-def test_an_interruption_leaves_no_import_running_and_none_in_the_journal(
-    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_interruption_leaves_no_import_running_and_the_same_command_adds_the_rest(
+    served: Served, tmp_path: Path
 ) -> None:
-    wait: Callable[..., Any] = upload_and_wait.wait_for_import
+    folder, count = VOLUME.write(tmp_path), "SELECT COUNT(*) FROM imports i JOIN cases c ON c.id = i.case_id"
+    with served.engine.connect() as locking:
+        # No chunk is written before.
+        locking.exec_driver_sql("LOCK TABLES exhibits WRITE")
 
-    def interrupted(*arguments: Any) -> Any:
-        os.kill(os.getpid(), signal.SIGTERM)
-        return wait(*arguments)
+        def has_imports() -> bool:
+            return served.query(f"{count} WHERE c.name = 'interrupted' AND i.status = 'running'") != [(0,)]
 
-    monkeypatch.setattr(volume_import, "wait_for_import", interrupted)
-    assert served.run("import", VOLUME.write(tmp_path), "--case", "interrupted") == (128 + signal.SIGTERM, {})
-    assert "DATA/VOL001.dat: the import" in served.errors
+        with once(has_imports, interrupt):
+            code, result = served.run("import", folder, "--case", "interrupted")
+        locking.exec_driver_sql("UNLOCK TABLES")
+    rows = result["imports"][0]
+    assert (code, result["error"]) == (128 + signal.SIGTERM, "the command was interrupted")
+    assert rows["error"].startswith("the command was interrupted; the import was cancelled")
+    assert "DATA/VOL001.dat: the import was cancelled" in served.errors
     assert "DATA/VOL001.opt: the import" in served.errors
-    assert list((served.workspace.state_dir / "running").iterdir()) == []
     assert list_unfinished(served.workspace.database_url or "", 1) == []
+    code, result = served.run("import", folder, "--case", "interrupted")
+    assert (code, result["imports"][0]["rejected"]) == (3, 0)
+    assert len(list_documents(served, "interrupted")) == len(VOLUME.documents)
+    assert [status for status, _ in served.list_volumes("interrupted")] == ["ready"]
+
+
+def test_files_that_the_storage_has_lost_are_sent_anew(served: Served, tmp_path: Path) -> None:
+    folder, s3, bucket = VOLUME.write(tmp_path), served.stack.s3, served.stack.bucket
+    _, checked = served.run("check", folder, "--case", "lost")
+    [(prefix,)] = served.query("SELECT prefix FROM volumes WHERE id = :id", id=checked["volume"]["id"])
+    for each in s3.list_object_versions(Bucket=bucket, Prefix=prefix)["Versions"]:
+        s3.delete_object(Bucket=bucket, Key=each["Key"], VersionId=each["VersionId"])
+    code, result = served.run("import", folder, "--case", "lost")
+    assert (code, result["error"].partition(".")[0]) == (1, "The storage has lost the files")
+    assert served.run("import", folder, "--case", "lost")[0] == 3
+    assert len(list_documents(served, "lost")) == len(VOLUME.documents)
+
+
+def test_a_stack_elsewhere_imports_a_folder_by_its_url(served: Served, tmp_path: Path) -> None:
+    token = served.stack.tokens.issue("elsewhere", "ada", 600, name="Ada")
+    around = Surroundings(tmp_path / "configuration", {"EXHIBIT_INGEST_TOKEN": token})
+    place = ("--stack", served.stack.api_url)
+    folder = VOLUME.write(tmp_path)
+    code, result = served.run("import", folder, "--case", "elsewhere", *place, around=around)
+    assert (code, result["error"], result["found"]["documents"]) == (3, None, len(VOLUME.documents))
+    [row] = served.query("SELECT tenant_id, user_id FROM volumes v WHERE id = :id", id=result["volume"]["id"])
+    assert row == ("elsewhere", "ada")
+    assert all(Path(path).is_relative_to(tmp_path) for path in result["imports"][0]["reports"].values() if path)

@@ -1,11 +1,9 @@
-"""An import whose command is interrupted or killed, or whose database server dies, is cancelled and counted."""
+"""An import whose command is interrupted or killed, or whose database server dies, without a `serve` beside it."""
 
 from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,38 +12,13 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 
 from exhibit_ingest.cli.main import main
-from exhibit_ingest.cli.workspace import Workspace
+from local.command.workspace import Workspace
+from tests.support.imports.struck_command import run_until_struck
 from tests.support.servers.provisioned_servers import schema_beside
 
 pytestmark = pytest.mark.slow
 
-# Ends itself, or its database server, when the first chunk is in.
-_IMPORT = """
-import os, signal, sys
-from pathlib import Path
-import psutil
-from exhibit_ingest.cli import main as cli, progress
-from exhibit_ingest.cli.workspace import Workspace
-show, how = progress.FileProgress.show, sys.argv[4]
-def strike(line, state):
-    show(line, state)
-    if state and state.rows_processed and not state.finished:
-        progress.FileProgress.show = show
-        if how == "server":
-            [server] = [c for c in psutil.Process().children() if any(a.startswith("--datadir") for a in c.cmdline())]
-            server.kill()
-        else:
-            os.kill(os.getpid(), int(how))
-progress.FileProgress.show = strike
-signal.signal(signal.SIGINT, signal.default_int_handler)
-workspace = Workspace(Path(sys.argv[1]), database_url=sys.argv[2] or None)
-sys.exit(cli.main(["import", sys.argv[3], "--case", "c", "--json", "--workers", "2"], workspace))
-"""
-
-
-def run_until_struck(workspace: Workspace, file: Path, how: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", _IMPORT, str(workspace.state_dir), workspace.database_url or "", str(file), how]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+COUNT = text("SELECT COUNT(*) FROM exhibits")
 
 
 def write_file(folder: Path, rows: int) -> Path:
@@ -84,30 +57,63 @@ def test_a_command_that_is_ended_leaves_no_running_import(
     number: signal.Signals,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    ended = run_until_struck(workspace, write_file(tmp_path, 3_000), str(int(number)))
+    file = write_file(tmp_path, 3_000)
+    ended = run_until_struck(workspace, file, "rows", str(int(number)))
     blocked.rollback()
     output = ended.stderr
-    if number == signal.SIGKILL:
-        assert main(["import", str(tmp_path / "1.csv"), "--case", "c"], workspace) == 0
-        output = capsys.readouterr().err
+    capsys.readouterr()
+    assert ended.returncode == (-number if number == signal.SIGKILL else 128 + number), output
+    if number == signal.SIGINT:
+        assert json.loads(ended.stdout)["imports"][0]["error"].startswith("the command was interrupted; the import was")
+        assert blocked.execute(COUNT).scalar_one() - 1 < 2_999
+        assert list((workspace.state_dir / "uploads").glob("*.json")) == []
+        assert main(["import", str(file), "--case", "c"], workspace) == 3
     else:
-        assert ended.returncode == 128 + number
-    state = blocked.execute(text("SELECT id, status, imported, rejected FROM imports WHERE rows_seen = 3000")).one()
-    assert state.status == "cancelled"
-    assert blocked.execute(text("SELECT COUNT(*) - 1 FROM exhibits")).scalar_one() == state.imported > 0
-    counts = f"{state.imported:,} of 3,000 rows are in, {state.rejected} rejected"
-    assert counts in " ".join(output.split())
-    [report] = (workspace.state_dir / "reports").glob(f"{state.id}-*/report.csv")
-    assert report.read_text("utf-8-sig").count("MISSING_ID") == state.rejected
-    assert list((workspace.state_dir / "running").iterdir()) == []
+        # The file and the messages of the import are kept: the same command goes on with it.
+        assert main(["import", str(file), "--case", "c"], workspace) == 3
+    states = blocked.execute(text("SELECT id, status, imported, rejected FROM imports WHERE rows_seen = 3000")).all()
+    begun = ["cancelled"] if number == signal.SIGINT else []
+    assert [each.status for each in states] == [*begun, "completed_with_rejections"]
+    assert blocked.execute(COUNT).scalar_one() - 1 == sum(each.imported for each in states) == 2_999
+    if number == signal.SIGINT:
+        first = states[0]
+        assert 0 < first.imported < 2_999
+        assert f"{first.imported:,} of 3,000 rows are in, {first.rejected} rejected" in " ".join(output.split())
+        [report] = (workspace.state_dir / "reports").glob(f"{first.id}-*/report.csv")
+        assert report.read_text("utf-8-sig").count("MISSING_ID") == first.rejected
+    assert list((workspace.state_dir / "uploads").glob("*.json")) == []
 
 
-def test_the_counts_after_the_end_of_the_server_are_the_committed_ones(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path / "state")
-    ended = run_until_struck(workspace, write_file(tmp_path, 20_000), "server")
+def test_the_import_of_a_folder_goes_on_after_its_command_was_killed(
+    workspace: Workspace, blocked: Connection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "VOL001"
+    (folder / "DATA").mkdir(parents=True)
+    write_file(folder / "DATA", 3_000)
+    ended = run_until_struck(workspace, folder, "rows", str(int(signal.SIGKILL)))
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    blocked.rollback()
+    capsys.readouterr()
+    assert main(["import", str(folder), "--case", "c"], workspace) == 3
+    assert "VOL001: the import of an earlier command goes on" in capsys.readouterr().err
+    states = blocked.execute(text("SELECT status, imported FROM imports WHERE rows_seen = 3000")).all()
+    assert [(each.status, each.imported) for each in states] == [("completed_with_rejections", 2_999)]
+    # Its result is known: the same command begins another import.
+    assert main(["import", str(folder), "--case", "c", "--json"], workspace) == 3
+    [entry] = json.loads(capsys.readouterr().out)["imports"]
+    assert (entry["imported"], entry["unchanged"]) == (0, 2_999)
+
+
+def test_after_the_end_of_the_server_the_same_command_brings_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace, file = Workspace(tmp_path / "state"), write_file(tmp_path, 20_000)
+    ended = run_until_struck(workspace, file, "rows", "server")
     [entry] = json.loads(ended.stdout)["imports"]
     assert (ended.returncode, entry["status"], entry["rows_seen"]) == (1, "failed", 20_000)
-    assert "database error" in entry["error"]
-    with workspace.stack(minimal=True) as stack, create_engine(stack.database_url).connect() as connection:
-        assert connection.execute(text("SELECT COUNT(*) FROM exhibits")).scalar_one() == entry["imported"] > 0
-        assert connection.execute(text("SELECT status FROM imports")).scalar_one() == "cancelled"
+    # Not the error of the API, whose requests are repeated for a while.
+    assert entry["error"].startswith("the private database server has ended. Its log is in ")
+    assert "The counts are those of the last reading; the same command goes on" in entry["error"]
+    assert main(["import", str(file), "--case", "c", "--json"], workspace) == 3
+    [entry] = json.loads(capsys.readouterr().out)["imports"]
+    assert entry["imported"] == 19_999

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from exhibit_ingest.cli import demo
-from exhibit_ingest.cli.workspace import Workspace
+from local.command import demo
+from local.command.workspace import Workspace
 from local.gateway.server import ApiGateway, Invoke
 from local.gateway.tokens import Tokens
 from local.stack import LocalStack, StackOptions
@@ -38,7 +38,7 @@ _COMMAND = """
 import sys
 from pathlib import Path
 from exhibit_ingest.cli import main as cli
-from exhibit_ingest.cli.workspace import Workspace
+from local.command.workspace import Workspace
 sys.argv[0] = ".venv/bin/exhibit-ingest"
 sys.exit(cli.main(None, Workspace(Path({state!r}), Path({template!r}), {database!r})))
 """

@@ -21,8 +21,8 @@ from sqlalchemy.orm import Session
 
 from core.statuses import ImportStatus
 from exhibit_ingest.cli import main
-from exhibit_ingest.cli.import_status import list_unfinished
-from exhibit_ingest.cli.workspace import Workspace
+from local.command.unfinished import list_unfinished
+from local.command.workspace import Workspace
 from local.services.mysql_connection import describe_place
 from local.template.reader import Template
 from shell.tables.imports import Imports
@@ -56,7 +56,7 @@ _SERVE = """
 import signal, sys
 from pathlib import Path
 from exhibit_ingest.cli import main as cli
-from exhibit_ingest.cli.workspace import Workspace
+from local.command.workspace import Workspace
 # A shell that runs the tests in the background may ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 workspace = Workspace(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
@@ -107,7 +107,7 @@ def test_serve_says_where_it_is_answers_a_token_of_the_command_and_ends_with_0_a
     [running] = imports_that_are(world, "running")
     sam = workspace.state_dir / "sam"
     with serving(workspace) as process:
-        printed = lines(process.stdout, 9)
+        printed = lines(process.stdout, 8)
         written = json.loads((sam / "env-vars.json").read_text())
         assert main.main(["token", "--tenant", "acme", "--user", "ada"], workspace) == 0
         url, token = f"{printed[1].removeprefix('API:').strip()}/visitors/ü", capsys.readouterr().out.strip()
@@ -126,7 +126,7 @@ def test_serve_says_where_it_is_answers_a_token_of_the_command_and_ends_with_0_a
     assert set(written) == set(Template.load(workspace.template).functions)
     assert not sam.exists(), "its addresses are no longer valid"
     assert errors[1:3] == [
-        "1 import has not finished, and its upload is lost now:",
+        "1 import has not finished:",
         f"  {running} (running, tenant acme)",
     ]
     wait_until_ended(children)

@@ -1,5 +1,5 @@
-"""A file and a folder reach the S3 of one machine through a proxy that drops, refuses, stalls and alters requests, sent
-by a process that is killed five times: equal bytes, few parts sent twice, little memory.
+"""Files, folders and zips of folders reach the S3 of one machine through a proxy that drops, refuses, stalls and alters
+requests, sent by processes that are killed: equal bytes, few parts sent twice, little memory.
 
 UPLOAD_BYTES sets the size of the file, such as 3000000000; the memory of the process does not grow with it.
 """
@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from shell.aws import clients
 from shell.settings import settings
 from tests.support.api.client import Client
 from tests.support.application.driver import World
-from tests.support.aws.uploads_on_disk import uploads_on_disk
 from tests.support.uploads.api_server import serve_api
 from tests.support.uploads.faulty_proxy import Fault, FaultyProxy, faulty_proxy
 from tests.support.uploads.random_file import write_random
@@ -83,7 +83,7 @@ class Sender:
 
 @pytest.fixture
 def sender(world: World, tmp_path: Path) -> Iterator[Sender]:
-    with serve_api(ADA) as api, faulty_proxy() as proxy, uploads_on_disk():
+    with serve_api(ADA) as api, faulty_proxy() as proxy:
         yield Sender(api, proxy, tmp_path / "configuration")
 
 
@@ -99,9 +99,26 @@ def mix_faults(share: float) -> Any:
     return choose
 
 
+def list_objects(prefix: str) -> dict[str, int]:
+    """Keys and sizes."""
+    pages = clients.s3().get_paginator("list_objects_v2").paginate(Bucket=settings().bucket, Prefix=prefix)
+    return {found["Key"]: found["Size"] for page in pages for found in page["Contents"]}
+
+
 def find_object(prefix: str) -> str:
-    (found,) = clients.s3().list_objects_v2(Bucket=settings().bucket, Prefix=prefix)["Contents"]
-    return str(found["Key"])
+    (found,) = list_objects(prefix)
+    return found
+
+
+def write_folder(root: Path, files: dict[str, int]) -> dict[str, str]:
+    """Write files of random bytes, each other ones; returns the SHA-256 of each by its path."""
+    made, hashes = random.Random(11), dict[str, str]()
+    for path, size in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        data = made.randbytes(size)
+        (root / path).write_bytes(data)
+        hashes[path] = hashlib.sha256(data).hexdigest()
+    return hashes
 
 
 def test_a_file_arrives_through_faults_and_five_kills(sender: Sender, tmp_path: Path) -> None:
@@ -128,4 +145,47 @@ def test_a_file_arrives_through_faults_and_five_kills(sender: Sender, tmp_path: 
     assert again <= proxy.faults.total() + proxy.abandoned
     # More can have arrived by the time that the last process began.
     assert result["already_there"] >= there - proxy.faults["alter"]
+    assert result["peak"] <= MOST_MEMORY
+
+
+def test_a_folder_arrives_file_by_file_through_faults_and_kills(sender: Sender, tmp_path: Path) -> None:
+    root, proxy = tmp_path / "V", sender.proxy
+    sizes = {f"NATIVES/{number // 100}/Ä {number}.bin": 100 + 997 * number for number in range(290)}
+    hashes = write_folder(root, {**sizes, "DATA/V.dat": 5, "TEXT/empty.txt": 0, "NATIVES/large.pst": 40_000_000})
+    proxy.choose = mix_faults(0.05)
+    for _ in range(2):
+        sender.kill_in_the_middle(root, begun=2, taken=40)
+    result = sender.finish(root)
+    prefix = f"volumes/acme/Case/{result['number']}/files/"
+    prefix = f"volumes/acme/Case/{result['number']}/"
+    stored = {key.removeprefix(prefix): size for key, size in list_objects(prefix).items()}
+    assert set(stored) == set(hashes)
+    for path, size in stored.items():
+        assert hashlib.sha256(b"".join(read_object(prefix + path, size))).hexdigest() == hashes[path], path
+    print(json.dumps({"files": len(hashes), "begun": proxy.begun.total(), "faults": proxy.faults, **result}))
+    assert set(proxy.faults) == set(FAULTS)
+    assert result["files_done"] == len(hashes)
+    assert result["already_there"] >= 40
+    assert result["peak"] <= MOST_MEMORY
+
+
+def test_a_folder_of_many_files_arrives_as_one_zip_through_faults_and_kills(sender: Sender, tmp_path: Path) -> None:
+    root, proxy = tmp_path / "V", sender.proxy
+    sizes = {f"NATIVES/{number // 500:03}/{number:05} ü.bin": 10_000 + 11 * number for number in range(2_500)}
+    hashes = write_folder(root, {**sizes, "DATA/V.dat": 5, "TEXT/empty.txt": 0, "NATIVES/large.pst": 40_000_000})
+    proxy.choose = mix_faults(0.1)
+    for left in reversed(range(3)):
+        sender.kill_in_the_middle(root, begun=2, taken=int(left < 2))
+    there = len(proxy.taken)
+    result = sender.finish(root)
+    file = tmp_path / "V.zip"
+    with file.open("wb") as stream:
+        (key,) = (stored := list_objects(f"archives/acme/Case/{result['number']}/"))
+        stream.writelines(read_object(key, stored[key]))
+    with zipfile.ZipFile(file) as archive:
+        assert {name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()} == hashes
+    shown = {"files": len(hashes), "bytes": stored[key], "begun": proxy.begun.total(), "there": there}
+    print(json.dumps({**shown, "faults": proxy.faults, **result}))
+    assert result["files_done"] == len(hashes)
+    assert 0 < there <= result["already_there"] + proxy.faults["alter"]
     assert result["peak"] <= MOST_MEMORY

@@ -76,6 +76,16 @@ def test_a_date_of_a_client_is_a_time_of_no_known_zone(cases: Cases) -> None:
     assert response == get_exhibit(CALLER, exhibit)
 
 
+def test_a_day_of_a_client_stays_a_day(cases: Cases) -> None:
+    exhibit = cases.exhibit("A-1", document_date=datetime(2020, 2, 1), date_precision="U----")
+    response = patched(exhibit, 1, documentDate="2020-02-29", dateSent="1000-01-01")
+    assert (response.document_date, response.date_sent) == (datetime(2020, 2, 29), datetime(1000, 1, 1))
+    assert response.date_precision == {"document_date": "day", "date_sent": "day"}
+    assert response == get_exhibit(CALLER, exhibit)
+    with pytest.raises(ValueError, match="day is out of range"):
+        change(documentDate="2019-02-29")
+
+
 def test_the_first_and_last_timestamps_that_can_be_stored_are(cases: Cases) -> None:
     exhibit = cases.exhibit("A-1")
     for version, date in enumerate(("1000-01-01T00:00:00", "9999-12-31T23:59:59.999999"), start=1):

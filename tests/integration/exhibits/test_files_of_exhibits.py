@@ -9,6 +9,7 @@ import requests
 
 from core.caller import Caller
 from core.contracts.exhibit_lists import ExhibitFile
+from core.contracts.queries import FilesQuery
 from core.errors import NotFoundError
 from shell.aws import clients
 from shell.exhibit_files.downloads import BINARY, SHOWN, find_media_type
@@ -28,7 +29,7 @@ def files_of(exhibit_id: int, caller: Caller = CALLER, limit: int = 2) -> list[E
     found: list[ExhibitFile] = []
     after = None
     while True:
-        page = list_files(caller, exhibit_id, limit, after)
+        page = list_files(caller, exhibit_id, FilesQuery(limit=limit, after=after))
         found += page.items
         after = page.next
         if after is None:
@@ -69,6 +70,9 @@ def test_files_of_a_volume_have_urls_of_the_version_that_was_listed(world: World
         response.headers["content-disposition"] == "inline; filename=\"Zo_ 1.pdf\"; filename*=UTF-8''Zo%C3%AB%201.pdf"
     )
     assert (text.kind, fetch(text.url).content, len(text.sha256 or "")) == ("text", b"first", 64)
+    saved = list_files(CALLER, one, FilesQuery(download=True)).items[0]
+    assert fetch(saved.url).headers["content-disposition"].startswith('attachment; filename="Zo_ 1.pdf"')
+    assert list_files(CALLER, one, FilesQuery.model_validate({"fromPage": 1})).items == []
     [missing] = files_of(two)
     assert (missing.path, missing.volume_id, missing.state, missing.url) == (r"N\gone.pdf", made, "missing", None)
 
@@ -105,7 +109,11 @@ def test_pages_are_images_or_pages_of_one_file(world: World) -> None:
         ("image", 4, None, "4.tif", "missing"),
     ]
     assert fetch(found[2].url).content == b"3"
-    assert list_files(CALLER, exhibit, 4, None).next is None
+    assert list_files(CALLER, exhibit, FilesQuery(limit=4)).next is None
+    part = list_files(CALLER, exhibit, FilesQuery.model_validate({"fromPage": 2, "limit": 2}))
+    assert [each.page for each in part.items] == [2, 3]
+    assert [each.page for each in list_files(CALLER, exhibit, FilesQuery(after=part.next)).items] == [4]
+    assert list_files(CALLER, exhibit, FilesQuery.model_validate({"fromPage": 5})).items == []
 
 
 def test_a_path_without_a_volume_stays_within_the_files_of_the_case(world: World) -> None:

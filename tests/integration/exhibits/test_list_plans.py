@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.contracts.exhibit_queries import ExhibitQuery
-from shell.exhibits import leads, search
+from shell.exhibits import matches, search
 from shell.exhibits.listing import list_exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, sorts
 from tests.support.exhibits.stored_cases import Cases
@@ -109,6 +109,7 @@ WALKS: tuple[dict[str, Any], ...] = (
     {},
     {"tag": "Hot"},
     {"tag": ["Hot", "Cold"], "custodian": "Ann"},
+    {"tagTree": "Hot"},
     {"withoutTag": "Hot"},
     {"hasNative": "false"},
     {"importId": "10", "hasText": "false"},
@@ -120,7 +121,7 @@ WALKS: tuple[dict[str, Any], ...] = (
 def test_many_exhibits_are_found_in_the_order_of_the_list(
     case: Cases, filters: dict[str, Any], order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leads, "FEW", 1)
+    monkeypatch.setattr(matches, "FEW", 1)
     plan = plan_of(case, *keys_read_by({**filters, "order": order}))
     assert f'"key": "{WHOLE}"' in plan or f"using {WHOLE}" in plan
     assert not sorts(plan)

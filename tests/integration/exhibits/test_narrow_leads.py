@@ -7,7 +7,7 @@ import json
 import pytest
 
 from shell.db.session import session
-from shell.exhibits import leads, search
+from shell.exhibits import matches, search
 from shell.productions import selection
 from tests.integration.exhibits.test_search import found
 from tests.support.exhibits.stored_cases import Cases
@@ -17,10 +17,10 @@ ODD = ["A-1", "A-3", "A-5", "A-7", "A-9"]
 
 @pytest.fixture(autouse=True)
 def narrow(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten documents of two imports, each of which is narrow in a case that is too large to be read."""
+    """Ten documents of two imports, in a case that is searched in parts."""
     for number in range(10):
         cases.exhibit(f"A-{number}", import_id=7 if number % 2 else 8)
-    monkeypatch.setattr(leads, "FEW", 1)
+    monkeypatch.setattr(matches, "FEW", 1)
     monkeypatch.setattr(search, "MAX_SEARCHED", 6)
 
 

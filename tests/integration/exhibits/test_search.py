@@ -1,4 +1,4 @@
-"""Filters that read the exhibits: what they match, together and in pages, and where they are refused."""
+"""Filters that read the exhibits: what they match, together and in pages, and how a large case is searched for them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from core.contracts.exhibit_lists import ExhibitPage
 from core.contracts.exhibit_queries import ExhibitQuery
-from core.errors import FilterTooBroadError
-from shell.exhibits import leads, matches, search
+from shell.exhibits import match_keys, matches, search
 from shell.exhibits.commands import add_custodians, add_taggings
 from shell.exhibits.listing import list_exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, tagging
@@ -92,10 +92,10 @@ def test_a_long_range_in_a_large_case(cases: Cases, monkeypatch: pytest.MonkeyPa
     done(add_taggings, CALLER, tagging([long, *others[:1]], "Hot"))
     monkeypatch.setattr(matches, "LOOKBACK", 10)
     monkeypatch.setattr(search, "MAX_SEARCHED", 4)
-    monkeypatch.setattr(leads, "FEW", 1)
+    monkeypatch.setattr(matches, "FEW_IN_RANGE", 1)
     assert found(batesFrom="X80", batesTo="X80") == [], "as documented"
     assert found(batesFrom="X80", batesTo="X80", tag="Hot") == ["A"]
-    monkeypatch.setattr(leads, "FEW", 4)
+    monkeypatch.setattr(matches, "FEW_IN_RANGE", 4)
     assert found(batesFrom="X4", batesTo="X4") == ["A", "B4"]
     assert found(batesFrom="X80", batesTo="X80") == []
 
@@ -115,24 +115,39 @@ def test_paths_words_and_imports_narrow_the_list_together(cases: Cases) -> None:
     assert found(importId="7", hasText="true", title="budget") == ["A-2"]
 
 
-def test_a_large_case_is_searched_only_within_a_few_exhibits(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_case_is_searched_in_parts_and_no_filter_is_refused(
+    cases: Cases, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first, second, *_, last = cases.exhibits(6)
     done(add_custodians, CALLER, last, ["Ann"])
     done(add_taggings, CALLER, tagging([first, second, last], "Hot"))
-    monkeypatch.setattr(search, "MAX_SEARCHED", 2)
-    assert found(tag="Hot", custodian="Ann", hasNative="false") == ["Case-000005"]
-    assert found(controlNumber="Case-000003", hasNative="false") == ["Case-000003"]
-    assert found(tag="Hot") == ["Case-000000", "Case-000001", "Case-000005"], "an index finds these"
-    for filters in ({}, {"tag": "Hot"}, {"withoutTag": "Hot"}, {"importId": "1"}):
-        with pytest.raises(FilterTooBroadError, match="add a custodian or a tag"):
-            found(**filters, hasNative="false")
-    with pytest.raises(FilterTooBroadError, match=r"More than 2 exhibits .*have the tag 'Hot'"):
-        found(tag="Hot", importId="1", hasNative="false")
+    monkeypatch.setattr(search, "MAX_SEARCHED", 4)
+    monkeypatch.setattr(matches, "FEW", 0)
+    whole = [f"Case-{number:06}" for number in range(6)]
+    assert found(tag="Hot", custodian="Ann", hasNative="false") == whole[5:]
+    assert found(controlNumber=whole[3], hasNative="false") == whole[3:4]
+    assert found(tag="Hot", hasNative="false") == [*whole[:2], whole[5]]
+    assert found(withoutTag="Hot", hasNative="false") == whole[2:5]
+    assert found(limit=3, importId="1", hasNative="false") == found(hasNative="false") == whole
+    assert found(hasNative="true") == []
     assert found(custodian="Carl", hasNative="false") == found(custodian="👍", hasNative="false") == []
-    monkeypatch.setattr(search, "MAX_SEARCHED", 3)
-    assert found(limit=1, tag="Hot", hasNative="false") == ["Case-000000", "Case-000001", "Case-000005"]
-    monkeypatch.setattr(search, "MAX_SEARCHED", 6)
-    assert len(found(hasNative="false")) == 6, "a smaller case is searched as a whole"
+
+
+def test_a_page_says_in_how_many_exhibits_it_searched(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases.exhibits(9)
+    monkeypatch.setattr(search, "MAX_SEARCHED", 12)
+    monkeypatch.setattr(match_keys, "NEAR", 1)
+
+    def read(**values: Any) -> ExhibitPage:
+        return list_exhibits(CALLER, ExhibitQuery.model_validate({"case": "Case", "count": "true", **values}))
+
+    short = read(hasNative="true")
+    assert (short.items, short.next is None, short.searched) == ([], False, 2), "files cost as much as six links"
+    assert (short.total, short.total_is_lower_bound) == (0, True)
+    full = read(hasNative="false", limit=1)
+    assert (len(full.items), full.searched, full.total, full.total_is_lower_bound) == (1, None, 2, True)
+    last = read(hasNative="true", controlNumber="Case-000003")
+    assert (last.items, last.next, last.searched, last.total_is_lower_bound) == ([], None, None, False)
 
 
 def test_the_links_of_a_large_case_are_read_first(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,10 @@ from shell.aws.sqs import send_messages
 from shell.exports import worker
 from shell.exports.objects import upload_part
 from shell.settings import settings
+from shell.tenants import starts
 from shell.work.messages import ExportMessage
 from tests.integration.exports.conftest import Exporter
-from tests.support.application.driver import World
+from tests.support.application.driver import World, call
 from tests.support.aws.queue_redelivery import RedeliveringQueue
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.faults.step_hooks import KilledError
@@ -106,3 +107,15 @@ def test_what_is_carried_is_discarded_with_the_export(
 
 def _refuse(*_given: Any) -> Any:
     raise InvalidInputError
+
+
+def test_an_export_of_a_suspended_tenant_begins_later(exporter: Exporter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starts, "POSTPONED_S", 0)
+    made = exporter.request("documents", "jsonl", columns=["controlNumber"])
+    exporter.world.query("UPDATE tenants SET status = 'suspended'")
+    assert exporter.work(made["id"])
+    (message,) = exporter.messages()
+    exporter.world.query("UPDATE tenants SET status = 'active'")
+    assert exporter.get(made["id"])["status"] == "requested"
+    assert call(write_import_report.lambda_handler, message)
+    assert written(exporter.file(made["id"])) == NUMBERS

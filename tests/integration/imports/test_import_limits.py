@@ -24,7 +24,7 @@ from tests.support.application.driver import Handler, Message, World, call, comp
 from tests.support.database.server_status import session_statements
 from tests.support.imports.accounting import assert_accounted
 
-MOST_STATEMENTS = 28
+MOST_STATEMENTS = 29
 # Of a chunk that is not the first of its names.
 ORDINARY_STATEMENTS = 17
 # Of a completion, of which each batch of names or warnings takes a few more.

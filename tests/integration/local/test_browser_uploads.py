@@ -47,7 +47,8 @@ FORM = "application/x-www-form-urlencoded"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalAws]:
     """A server with the bucket of the template."""
     processes = Processes()
-    aws = LocalAws(processes, tmp_path_factory.mktemp("aws") / "aws.log", TimeScale())
+    folder = tmp_path_factory.mktemp("aws")
+    aws = LocalAws(processes, folder / "aws.log", TimeScale(), folder / "objects")
     try:
         aws.launch()
         aws.create_resources(Template.load(TEMPLATE))

@@ -34,7 +34,7 @@ def unpacked(directory: Path) -> Binaries:
 
 @pytest.fixture(scope="module")
 def server(directory: Path, unpacked: Binaries) -> Iterator[PrivateServer]:
-    server = PrivateServer(directory, binaries=unpacked)
+    server = PrivateServer(directory, binaries=unpacked, tcp=True)
     server.start()
     yield server
     server.stop()

@@ -42,7 +42,7 @@ def running(template_path: Path, logs: Path, forks: type[ForkServer] = ForkServe
         time_scale=TimeScale(),
         processes=processes,
         log_directory=logs,
-        forks=forks(processes, template.import_roots, logs / FORK_LOG),
+        forks=forks(processes, template, logs / FORK_LOG),
     )
     try:
         yield runtime

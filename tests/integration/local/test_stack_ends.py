@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from exhibit_ingest.cli import main
-from exhibit_ingest.cli.workspace import Workspace
+from local.command.workspace import Workspace
 from local.services.state_lock import lock_state_directory
 from tests.support.application.process_ends import wait_until_ended
 

@@ -41,6 +41,7 @@ EVENTS = {
     "production_confirmed": events.production_confirmed(1, "acme", 3, 1, 3),
     "production_cancelled": events.production_cancelled(1, "acme", None, 3),
     "production_needs_attention": events.production_needs_attention(1, "acme", ["execution"]),
+    "case_purged": events.case_purged(1, "acme", "0" * 64),
 }
 DIRECT = {"production.available"}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from sqlalchemy import event
 
 from shell.aws import clients, s3_copies
 from shell.aws.s3 import ObjectVersion
@@ -153,3 +154,53 @@ def test_an_execution_that_ends_at_any_step_is_gone_on_with(world: World, name: 
     reconcile(production)
     images = {key for key in objects_of(world, production) if "IMAGES" in key}
     assert images == {f"VOL001/IMAGES/0001/ACME000000{n}.tif" for n in range(1, 5)}
+
+
+def test_a_check_counts_families_pages_and_files(world: World) -> None:
+    held = volume(world)
+    first = exhibit(world, "A", native_path="../x")
+    exhibit(world, "B", parent_control_number="A", native_path="../y", text_path="../y")
+    page_set(world, first, [(volume_file(world, held, f"{n}.tif", tiff()), 0) for n in range(2)], held)
+    counts = [checked(world, numbering=each) for each in ("document", "page")]
+    names = ("documents", "families", "withPages", "files", "numbers")
+    assert [[check[name] for name in names] for check in counts] == [[2, 1, 1, 3, 2], [2, 1, 1, 5, 3]]
+
+
+def test_pages_that_are_not_counted_are_expected_as_they_are_listed(world: World) -> None:
+    held = volume(world)
+    listed, declared = exhibit(world, "A"), exhibit(world, "B")
+    page_set(world, listed, [(volume_file(world, held, "a.pdf", pdf(2)), place) for place in (1, 2)], held)
+    page_set(world, declared, [(volume_file(world, held, "b.pdf", pdf(3)), 0)], held, declared=3)
+    check = checked(world)
+    assert (check["numbers"], check["lastBates"], check["uncountedImages"]) == (None, None, 2)
+    assert (check["expectedNumbers"], check["expectedLastBates"]) == (5, "ACME0000005")
+    assert checked(world, prefix="FEW", digits=1, startAt=8)["expectedLastBates"] is None
+    by_document = checked(world, numbering="document")
+    assert (by_document["numbers"], by_document["expectedNumbers"]) == (2, 2)
+
+
+def test_tags_that_say_privileged_are_a_warning(world: World) -> None:
+    ids = [exhibit(world, number) for number in ("A", "B", "C")]
+    for exhibit_id, tag in zip(ids, ("Privileged - Attorney", "Not Privileged", "Hot"), strict=True):
+        reply = ME.post("/taggings", {"exhibitIds": [exhibit_id], "tags": [tag]}, key=tag)
+        assert reply.status == 200, reply
+    assert found(checked(world)) == {"PRIVILEGED_TAG": (False, ids[:1])}
+    assert checked(world, query={"withoutTag": "Privileged - Attorney"})["findings"] == []
+
+
+def test_the_search_for_privileged_tags_reads_only_those_of_the_documents(world: World) -> None:
+    ids = [exhibit(world, f"A-{number:03}") for number in range(40)]
+    for tags, tagged in ((["Privileged"], ids), (["Chosen"], ids[:2])):
+        assert ME.post("/taggings", {"exhibitIds": tagged, "tags": tags}).status == 200
+    read: list[int] = []
+
+    def count(_c: Any, cursor: Any, statement: str, *_: Any) -> None:
+        if "FROM taggings FORCE INDEX" in statement:
+            read.append(cursor.rowcount)
+
+    event.listen(world.engine, "after_cursor_execute", count)
+    try:
+        assert found(checked(world, query={"tag": "Chosen"})) == {"PRIVILEGED_TAG": (False, ids[:2])}
+    finally:
+        event.remove(world.engine, "after_cursor_execute", count)
+    assert read == [4], "two tags of two documents"

@@ -146,3 +146,18 @@ def test_a_cancelled_production_does_not_wait_to_be_undone(
     assert start(copy)
     assert queues.take("the requests") == []
     assert len(lambdas.executions) == 2
+
+
+def test_a_production_of_a_suspended_tenant_waits_and_stays_alive(
+    world: World, lambdas: FakeLambda, queues: Queues
+) -> None:
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
+    production = ask()
+    world.query("REPLACE INTO tenants (tenant_id, status) VALUES ('tenant', 'suspended')")
+    heard = quiet(world, production)
+    assert start(requested(production))
+    [copy] = queues.take("the requests")
+    assert (len(lambdas.executions), world.query(HEARTBEAT, p=production) > heard) == (0, True)
+    world.query("UPDATE tenants SET status = 'active'")
+    assert start(copy)
+    assert len(lambdas.executions) == 1

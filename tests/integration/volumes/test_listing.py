@@ -9,11 +9,14 @@ import pytest
 from core.statuses import VolumeStatus
 from shell.aws import clients, object_versions
 from shell.aws.object_versions import VersionPage, list_latest
+from shell.tenants import starts
 from shell.volumes import listing, sealing
 from tests.integration.volumes.volume_requests import (
+    CALLER,
     FILES,
     bodies,
     drain,
+    process,
     put,
     request,
     run,
@@ -194,3 +197,16 @@ def test_a_name_that_the_database_cannot_store_fails_the_volume(world: World, mo
     put(world, volume_id, "NATIVES/\N{GRINNING FACE}.txt")
     found = run(volume_id)
     assert (found.failure_code, "Rename the file" in str(found.failure_message)) == ("ZIP_PATH", True)
+
+
+def test_a_volume_of_a_suspended_tenant_is_listed_later(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starts, "POSTPONED_S", 0)
+    volume_id = upload(world)
+    request(volume_id)
+    world.query("REPLACE INTO tenants (tenant_id, status) VALUES (:tenant, 'suspended')", tenant=CALLER.tenant_id)
+    for _ in range(10):
+        (message,) = work_messages()
+        assert process(message)
+    assert state(volume_id).status is VolumeStatus.SEALED
+    world.query("UPDATE tenants SET status = 'active'")
+    assert drain(volume_id).status is VolumeStatus.READY

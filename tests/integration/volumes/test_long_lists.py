@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.contracts.imports.announcements import SINGLE_PUT_BYTES
-from exhibit_ingest.stack_parts import HasBucket
-from exhibit_ingest.volumes import sending
-from exhibit_ingest.volumes.inventory import LocalFile
-from exhibit_ingest.volumes.volume_api import VolumeApi
 from shell.aws import clients
 from tests.support.api import client
 from tests.support.api.client import Client, Reply
@@ -109,32 +103,3 @@ def test_a_path_that_is_no_path_is_refused_also_after_the_cut(world: World) -> N
     reply = CALLER.post(f"/volumes/{create_volume()}/files", files)
     assert reply.status == 400
     assert world.query("SELECT COUNT(*) FROM volume_uploads")[0][0] == 0
-
-
-def test_the_command_declares_the_rest_of_a_list_that_was_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("x")
-    files = [LocalFile(f"{number}", tmp_path / "file", 1, 0) for number in range(7)]
-    declared: list[list[str]] = []
-
-    class Api(VolumeApi):
-        def request(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
-            declared.append([each["path"] for each in body])
-            items = [{"upload": {"url": each["path"]}} for each in body[:2]]
-            return {"items": items, "remaining": len(body) - len(items)}
-
-    monkeypatch.setattr(sending, "FILES_PER_REQUEST", 3)
-    put: list[str] = []
-
-    def send(_pool: Any, _file: Any, upload: Mapping[str, str]) -> bool:
-        put.append(upload["url"])
-        return True
-
-    monkeypatch.setattr(sending, "send_file", send)
-    counts: list[tuple[int, int]] = []
-    api_of_volume = Api(None, "tenant")  # type: ignore[arg-type]
-    volume = {"id": 1, "prefix": "volumes/"}
-    target: HasBucket = None  # type: ignore[assignment]
-    sending.FileSender(api_of_volume, target, volume, lambda *count: counts.append(count)).send(files, {})
-    assert declared == [["0", "1", "2"], ["2"], ["3", "4", "5"], ["5"], ["6"]]
-    assert sorted(put) == [file.path for file in files]
-    assert counts[-1] == (7, 7)

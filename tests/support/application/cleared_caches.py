@@ -5,6 +5,7 @@ from __future__ import annotations
 from shell.aws import clients, secrets
 from shell.db import column_limits, session
 from shell.settings import settings
+from shell.tenants.first_use import forget_tenants
 from shell.utils import redis_client
 
 
@@ -22,6 +23,7 @@ def forget_caches() -> None:
         column_limits.column_limits,
     ):
         cached.cache_clear()
+    forget_tenants()
     forget_redis()
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import boto3
-from moto.s3.models import FakeKey, s3_backends
 from moto.sqs.models import sqs_backends
 from sqlalchemy import Engine, text
 
@@ -23,6 +22,7 @@ import start_import
 import write_import_report
 from core.imports.uploads import build_options_key
 from shell.aws import clients
+from shell.aws.s3 import delete_prefix
 from shell.db.session import engine
 from shell.settings import settings
 from tests.support.database.application_user import administrator_engine
@@ -122,13 +122,10 @@ def empty_queues() -> None:
 
 
 def empty_bucket(name: str) -> None:
-    """Delete all versions of all objects, without requests: moto copies them all whenever it lists versions."""
-    keys = next(each.buckets[name].keys for each in s3_backends[ACCOUNT].values() if name in each.buckets)
-    for _, versions in keys.iterlists():
-        for version in versions:
-            if isinstance(version, FakeKey):
-                version.dispose()
-    keys.clear()
+    """Delete all versions of all objects, and the uploads in parts."""
+    delete_prefix(name, "")
+    for upload in clients.s3().list_multipart_uploads(Bucket=name).get("Uploads", []):
+        clients.s3().abort_multipart_upload(Bucket=name, Key=upload["Key"], UploadId=upload["UploadId"])
 
 
 def request_messages() -> list[Message]:
@@ -168,6 +165,7 @@ class World:
             "IMPORT_COMPLETIONS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-completions")["QueueUrl"],
             "OUTBOX_WAKE_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-wakes")["QueueUrl"],
             "VOLUME_WORK_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-volumes")["QueueUrl"],
+            "CASE_PURGES_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-purges")["QueueUrl"],
             "PRODUCTION_CHECKS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-checks")["QueueUrl"],
             "EVENTS_TOPIC_ARN": boto3.client("sns").create_topic(Name=f"{name}-events")["TopicArn"],
         }

@@ -30,6 +30,11 @@ KEY = "arn:aws:local:::DataKey.Arn"
 _LAMBDA = {"Invoke": "InvokeFunction"} | {
     name: name for name in ("GetDurableExecution", "GetDurableExecutionState", "CheckpointDurableExecution")
 }
+_LISTING = {
+    "ListObjectsV2": "s3:ListBucket",
+    "ListObjectVersions": "s3:ListBucketVersions",
+    "ListMultipartUploads": "s3:ListBucketMultipartUploads",
+}
 _PUTTING = frozenset({"PutObject", "CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload"})
 
 
@@ -76,10 +81,8 @@ def _of_s3(operation: str, request: AwsRequest) -> Iterator[Need]:
         yield Need("s3:AbortMultipartUpload", place)
     elif operation == "ListParts":
         yield Need("s3:ListMultipartUploadParts", place)
-    elif operation == "ListObjectsV2":
-        yield Need("s3:ListBucket", bucket)
-    elif operation == "ListObjectVersions":
-        yield Need("s3:ListBucketVersions", bucket)
+    elif operation in _LISTING:
+        yield Need(_LISTING[operation], bucket)
     elif operation == "DeleteObjects":
         yield from _deleting(bucket, given["Doomed"])
 

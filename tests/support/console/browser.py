@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from local.stack.options import REPOSITORY
 
@@ -26,8 +35,12 @@ window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.violatedDirective}: ${event.blockedURI || event.sample}`));
 """
+# The heading of a page that has its data: one that waits for it is busy.
+_HEADING = "h1:not([aria-busy] h1)"
 # How long a window may take on a machine that does much else: a test fails for what it shows, not for when.
 PATIENCE_MS = 180_000
+DESK: ViewportSize = {"width": 1280, "height": 720}
+PHONE: ViewportSize = {"width": 390, "height": 800}
 # Chromium's own sandbox needs what a container does not give, and what is tested here is confined by its policy.
 _ARGUMENTS = ["--no-sandbox"]
 
@@ -41,13 +54,25 @@ class Window:
     faults: list[str] = field(default_factory=list)
 
     def go(self, path: str = "") -> None:
-        """Open a place in the console, such as `imports/7`, and wait until its heading is there."""
+        """Open a place in the console, such as `imports/7`, and wait until its heading and data are there."""
         self.page.goto(f"{self.url.partition('#')[0]}{path}")
-        self.page.wait_for_selector("h1")
+        self.page.wait_for_selector(_HEADING)
+
+    def look(self) -> None:
+        """Fail unless the page as it is now is accessible and no wider than its window: on a desk and on a phone, light
+        and dark."""
+        for size in (PHONE, DESK):
+            self.page.set_viewport_size(size)
+            for scheme in ("light", "dark"):
+                self.page.emulate_media(color_scheme=scheme)
+                assert self.check_accessibility() == [], (size, scheme)
+            assert self.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        self.page.emulate_media(color_scheme="null")
 
     def check_accessibility(self) -> list[str]:
         """Return the violations that axe finds on the page as it is now."""
-        self.page.evaluate(_AXE.read_text(encoding="utf-8"))
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(_AXE.read_text(encoding="utf-8"))
         found: dict[str, Any] = self.page.evaluate("axe.run()")
         return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found["violations"]]
 
@@ -69,11 +94,11 @@ def chromium() -> Iterator[Browser]:
 @contextmanager
 def open_window(browser: Browser, url: str, **context: Any) -> Iterator[Window]:
     """Yield a window that signs in by this link; fails if it had a fault that the test did not take off its list."""
-    with browser.new_context(**{"viewport": {"width": 1280, "height": 720}, "locale": "en-US", **context}) as made:
+    with browser.new_context(**{"viewport": DESK, "locale": "en-US", **context}) as made:
         window = Window(_observe(made), url)
         _listen(window)
         window.page.goto(url)
-        window.page.wait_for_selector("h1")
+        window.page.wait_for_selector(_HEADING)
         yield window
         window.faults += window.page.evaluate("window.violations")
     assert window.faults == []

@@ -17,10 +17,10 @@ import pytest
 
 from local.stack.options import REPOSITORY
 
-_CONSOLE = REPOSITORY / "console"
-_NODE = REPOSITORY / ".venv-node" / "bin" / "node"
-_BUNDLER = _CONSOLE / "node_modules" / "rolldown" / "bin" / "cli.mjs"
-_SCRIPT = _CONSOLE / "tests" / "upload" / "archives.mjs"
+CONSOLE = REPOSITORY / "console"
+NODE = REPOSITORY / ".venv-node" / "bin" / "node"
+_BUNDLER = CONSOLE / "node_modules" / "rolldown" / "bin" / "cli.mjs"
+_SCRIPT = CONSOLE / "tests" / "upload" / "archives.mjs"
 
 
 class Packer:
@@ -61,19 +61,19 @@ def _describe(content: bytes | int) -> dict[str, Any]:
 
 def bundle(source: Path, target: Path, *options: str) -> None:
     """Join a module of the console and what it imports into one file; skips the test where that cannot be done."""
-    if not _NODE.is_file() or not _BUNDLER.is_file():
+    if not NODE.is_file() or not _BUNDLER.is_file():
         pytest.skip("the packages of the console are missing: make console")
-    command: list[str | Path] = [_NODE, _BUNDLER, source, "--file", target, *options]
-    subprocess.run(command, cwd=_CONSOLE, check=True, capture_output=True)
+    command: list[str | Path] = [NODE, _BUNDLER, source, "--file", target, *options]
+    subprocess.run(command, cwd=CONSOLE, check=True, capture_output=True)
 
 
 @contextmanager
 def run_packer(folder: Path) -> Iterator[Packer]:
     """Yield a packer that writes into the folder."""
     module = folder / "pack.mjs"
-    bundle(_CONSOLE / "src" / "upload" / "pack.ts", module, "--format", "esm", "--platform", "node")
+    bundle(CONSOLE / "src" / "upload" / "pack.ts", module, "--format", "esm", "--platform", "node")
     with subprocess.Popen(
-        [_NODE, _SCRIPT, module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+        [NODE, _SCRIPT, module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
     ) as process:
         yield Packer(process, folder)
         assert process.stdin

@@ -64,14 +64,6 @@ def run(page: Page, label: str) -> int:
     return int(page.url.rpartition("/")[2])
 
 
-def narrow(window: Window) -> None:
-    """Look at the page as on a phone, and go back to the window of a desk."""
-    window.page.set_viewport_size({"width": 390, "height": 800})
-    assert window.page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert window.check_accessibility() == []
-    window.page.set_viewport_size({"width": 1280, "height": 720})
-
-
 def field_of(page: Page, number: int) -> Locator:
     """Return the menu of the field that a column feeds."""
     return page.get_by_label(f"Field of column {number},")

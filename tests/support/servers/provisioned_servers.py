@@ -20,13 +20,16 @@ from sqlalchemy import URL, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from local.errors import DatabaseServerError
-from local.services.moto_patches import check_requests
+from local.services.moto_patches import store_objects
 from local.services.moto_shortcuts import shorten_moto
 from local.services.mysql import PrivateServer, temporary_server
+from local.storage.storage import Storage
 from tests.support.aws.moto_in_process import direct_requests
 
 SERVER = "TEST_DATABASE_SERVER"
 RUN = "TEST_RUN_ID"
+# The folder of the objects of this process's S3.
+OBJECTS = "TEST_OBJECTS"
 INITIALIZED = "TEST_INITIALIZED_DATABASE"
 
 # Nothing here has to outlive a crash of the machine; tests of durability start servers of their own.
@@ -139,11 +142,14 @@ def user_of_our_own(server_url: str, name: str) -> Iterator[URL]:
 
 @contextmanager
 def aws() -> Iterator[str]:
-    """The address of a moto server, which looks at the signatures of presigned requests.
+    """The address of a moto server, which keeps its objects on disk and looks at the signatures of presigned requests.
 
     Requests of this process to it are calls of its application.
     """
-    check_requests()
+    folder = tempfile.TemporaryDirectory(prefix="exhibit-ingest-objects-", ignore_cleanup_errors=True)
+    os.environ[OBJECTS] = folder.name
+    storage = Storage(Path(folder.name))
+    store_objects(storage)
     shorten_moto()
     # A line for each request, which pytest would format and keep for nothing.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
@@ -157,3 +163,5 @@ def aws() -> Iterator[str]:
             yield address
     finally:
         server.stop()
+        storage.close()
+        folder.cleanup()

@@ -86,7 +86,7 @@ def tls_server() -> Iterator[tuple[str, Authority]]:
     started = directory / "server-with-tls"
     started.write_text(f'#!/bin/sh\nexec {shlex.quote(str(binaries.server))} "$@" {shlex.join(options)}\n')
     started.chmod(0o755)
-    server = PrivateServer(directory / "server", binaries=replace(binaries, server=started))
+    server = PrivateServer(directory / "server", binaries=replace(binaries, server=started), tcp=True)
     try:
         yield server.start(), authority
     finally:

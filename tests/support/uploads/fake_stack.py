@@ -1,8 +1,12 @@
-"""An API and a storage in memory, with parts of a few bytes, ETags that are no MD5, and CRC-64 of every part as S3."""
+"""An API and a storage in memory, with parts of a few bytes, ETags that are no MD5, and CRC-64 of every part as S3.
+
+A file of a volume is refused if it has not the SHA-256 that was declared of it.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 import uuid
 from collections import Counter
@@ -64,16 +68,21 @@ class Upload:
 
 @dataclass
 class FakeStack:
-    """`before` may answer a request to the storage instead of it; `signatures` counts the URLs that were signed."""
+    """`before` may answer a request to the storage instead of it; `signatures` counts the URLs that were signed.
+
+    `volumes` are their statuses by number, that of a failure with its code.
+    """
 
     uploads: dict[str, Upload] = field(default_factory=dict)
     keys: dict[str, dict[str, Any]] = field(default_factory=dict)
     volumes: dict[int, str] = field(default_factory=dict)
+    imports: dict[int, str] = field(default_factory=dict)
     created: str = "2026-11-27"
     hashes: dict[str, str] = field(default_factory=dict)
     before: Reply = lambda *_: None
     alter: Callable[[bytes], bytes] = bytes
     states_checksums: bool = True
+    answers_checksums: bool = False
     sent: Counter[str] = field(default_factory=Counter)
     requests: list[tuple[str, str]] = field(default_factory=list)
     signatures: int = 0
@@ -89,7 +98,8 @@ class FakeStack:
             case "POST", ["volumes", number, "files"]:
                 return {"items": [self._declare(number, each) for each in json]}
             case "GET", ["volumes", number]:
-                return {"status": self.volumes[int(number)], "createdAt": self.created}
+                status, _, code = self.volumes[int(number)].partition(" ")
+                return {"status": status, "failureCode": code or None, "createdAt": self.created}
             case "GET", ["imports", number]:
                 return self._describe_import(number)
             case "GET", [*place, "upload"]:
@@ -108,7 +118,7 @@ class FakeStack:
         upload = self.uploads.get(f"/imports/{number}")
         if upload is None:
             raise RefusedError(404, "not-found")
-        status = "awaiting_upload" if upload.stored is None else "completed"
+        status = self.imports.get(int(number), "awaiting_upload" if upload.stored is None else "completed")
         return {"status": status, "startedAt": self.created, "case": "Case", "fileName": "a.dat", "size": upload.size}
 
     def _create_volume(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +143,9 @@ class FakeStack:
         self.signatures += 1
         if upload.size < 2 * PART_BYTES:
             url = self._url(place, "whole")
-            return {"url": url, "headers": {}, "parts": None, "completeUrl": None, "expiresInSeconds": 3600}
+            declared = self.hashes.get(place)
+            headers = {"x-amz-checksum-sha256": base64.b64encode(bytes.fromhex(declared)).decode()} if declared else {}
+            return {"url": url, "headers": headers, "parts": None, "completeUrl": None, "expiresInSeconds": 3600}
         for number, at in enumerate(range(0, upload.size, PART_BYTES), 1):
             if number not in upload.parts:
                 missing.append(self._part(place, number, at))
@@ -176,11 +188,16 @@ class FakeStack:
         upload, body = self.uploads[place], self.alter(body)
         if part == "complete":
             return self._complete(upload, body.decode())
+        declared = request.headers.get("x-amz-checksum-sha256")
+        if declared not in (None, base64.b64encode(hashlib.sha256(body).digest()).decode()):
+            return error(400, "BadDigest")
+        etag = f'"{uuid.uuid4().hex}"'
         if part == "whole":
             upload.stored = body
         else:
-            upload.parts[int(part)] = (f'"{uuid.uuid4().hex}"', body)
-        return httpx.Response(200, headers={"ETag": '"one"' if part == "whole" else upload.parts[int(part)][0]})
+            upload.parts[int(part)] = (etag, body)
+        computed = {"x-amz-checksum-crc64nvme": crc64(body)} if self.answers_checksums else {}
+        return httpx.Response(200, headers={"ETag": etag, **computed})
 
     def _complete(self, upload: Upload, document: str) -> httpx.Response:
         listed = re.findall(r"<PartNumber>(\d+)</PartNumber><ETag>(.*?)</ETag>", document)

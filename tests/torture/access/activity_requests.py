@@ -43,6 +43,12 @@ def filters_of(tenant: Tenant, case: str) -> dict[str, Any]:
     return {**family, **numbers, **dates, **texts, **by_import}
 
 
+def named_by_ids(tenant: Tenant) -> dict[str, Any]:
+    """Filters that name two exhibits of the tenant's own case, and leave out one of them."""
+    exhibits = tenant.ids["exhibits"]
+    return {"ids": exhibits[:2], "exceptIds": exhibits[1:2]}
+
+
 def activities(tenant: Tenant) -> Iterator[ApiRequest]:
     """Lists of what was done."""
     yield from pages(tenant, "GET /activities")
@@ -52,6 +58,13 @@ def activities(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from pages(tenant, "GET /activities", **one)
     by = {"query:user": tenant.user, "query:caseId": tenant.ids["case"], "query:from": "2020-01-01T00:00:00Z"}
     yield ApiRequest("GET /activities", by)
+
+
+def operations(tenant: Tenant) -> Iterator[ApiRequest]:
+    """What runs and failed, and the retry of events that could not be published."""
+    yield ApiRequest("GET /operations", {})
+    yield ApiRequest("POST /operations/events/retry", {})
+    yield ApiRequest("POST /operations/events/{eventId}/retry", {"path:eventId": tenant.ids["event"]})
 
 
 def devices(tenant: Tenant) -> Iterator[ApiRequest]:
@@ -65,12 +78,19 @@ def devices(tenant: Tenant) -> Iterator[ApiRequest]:
 def exports(tenant: Tenant) -> Iterator[ApiRequest]:
     """Exports of each kind, and the one that is completed or not."""
     for case in (SHARED_CASE, tenant.case):
-        linked = {"tag": f"{tenant.mark} Privileged", "custodian": f"{tenant.mark} Grace", "hasImages": True}
+        linked = {
+            "tag": f"{tenant.mark} Privileged",
+            "tagTree": f"{tenant.mark} Privileged",
+            "custodian": f"{tenant.mark} Grace",
+            "hasImages": True,
+        }
         family = {"parent": "S-0001", "changedByImport": tenant.ids[f"loaded in {case}"]}
         for chosen in (filters_of(tenant, case), linked, family):
             filters = {f"body:filters.{name}": value for name, value in chosen.items()}
             yield request_of("POST /exports", case=case, kind="documents", format="csv").with_values(filters)
         yield from pages(tenant, "GET /exports", case=case)
+    filters = {f"body:filters.{name}": value for name, value in named_by_ids(tenant).items()}
+    yield request_of("POST /exports", case=tenant.case, kind="pages", format="csv").with_values(filters)
     tags: dict[str, Any] = {"kind": "tags", "format": "jsonl", "columns": ["tag", "controlNumber"]}
     yield request_of("POST /exports", caseId=tenant.ids["case"], **tags)
     yield from pages(tenant, "GET /exports")
@@ -78,3 +98,14 @@ def exports(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from poll("GET /exports/{exportId}", exportId=tenant.ids["exported"])
     yield ApiRequest("GET /exports/{exportId}/file", {"path:exportId": tenant.ids["exported"]})
     yield ApiRequest("POST /exports/{exportId}/cancel", {"path:exportId": tenant.ids["export"]})
+
+
+def life_of_cases(tenant: Tenant) -> Iterator[ApiRequest]:
+    """A case is renamed, closed and held, and its purge is requested and withdrawn."""
+    place = {"path:caseId": tenant.ids["empty case"]}
+    seen = {**place, "header:If-Match": '"1"'}
+    change = {"body:name": tenant.new_cases[1], "body:status": "closed", "body:hold.reason": f"{tenant.mark} order"}
+    yield ApiRequest("PATCH /cases/{caseId}", {**seen, **change})
+    confirmed = {"body:confirm": tenant.new_cases[0], "body:after": "2099-01-31"}
+    yield ApiRequest("POST /cases/{caseId}/purge", {**place, **confirmed})
+    yield ApiRequest("DELETE /cases/{caseId}/purge", place)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tests.torture.access.activity_requests import filters_of, pages, poll, request_of
+from core.pagination import decode_cursor, encode_cursor
+from tests.torture.access.activity_requests import filters_of, named_by_ids, pages, poll, request_of
 from tests.torture.access.calls import ApiRequest
+from tests.torture.access.openapi_places import places
 from tests.torture.access.tenants import (
     SHARED_CASE,
     SHARED_HOLDER,
@@ -28,6 +30,20 @@ OF_EXHIBITS = (
 )
 
 
+def samples(requests: Iterable[ApiRequest]) -> Iterator[ApiRequest]:
+    """The requests, and each one for a page of exhibits as one for a sample of them too."""
+    route = "GET /exhibits/keys"
+    for request in requests:
+        yield request
+        if request.route == "GET /exhibits" and "query:before" not in request.values:
+            known = {place: value for place, value in request.values.items() if place in places()[route]}
+            if "query:after" in known:
+                # A sample goes on after a number and a count.
+                [number] = decode_cursor(known["query:after"], (str,))
+                known["query:after"] = encode_cursor(number, 0)
+            yield ApiRequest(route, {**known, "query:every": 1})
+
+
 def exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
     """Lists, documents, their changes, files and pages, and tags."""
     mark, exhibits = tenant.mark, tenant.ids["exhibits"]
@@ -40,7 +56,14 @@ def exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
         (tenant.case, f"{mark} Grace", f"{mark} Privileged", f"{mark}-0002"),
     ):
         families = {"parent": number}, {"family": number}, {"changedByImport": tenant.ids["loaded"]}
-        for narrowed in ({}, {"custodian": custodian}, {"tag": tag}, {"controlNumber": number}, *families):
+        for narrowed in (
+            {},
+            {"custodian": custodian},
+            {"tag": tag},
+            {"tagTree": tag},
+            {"controlNumber": number},
+            *families,
+        ):
             yield from pages(tenant, "GET /exhibits", case=case, **narrowed)
         for page in pages(tenant, "GET /exhibits", case=case, title=mark, hasNative="false", hasText="false"):
             yield page.with_values({"query:importId": tenant.ids["loaded"], "query:hasImages": "false"})
@@ -55,9 +78,12 @@ def exhibits(tenant: Tenant) -> Iterator[ApiRequest]:
         yield from pages(tenant, "GET /tags", case=case)
         yield ApiRequest("GET /tags", {"query:case": case, "query:search": tag})
         yield request_of("POST /custodians", case=case, name=f"{mark} Room")
+    by_ids = {name: ",".join(map(str, ids)) for name, ids in named_by_ids(tenant).items()}
+    yield from pages(tenant, "GET /exhibits", case=tenant.case, **by_ids)
     one = {"path:exhibitId": exhibits[0]}
     yield ApiRequest("GET /exhibits/{exhibitId}", one)
     yield ApiRequest("GET /exhibits/{exhibitId}/text", {**one, "query:start": 0})
+    yield ApiRequest("GET /exhibits/{exhibitId}/files", {**one, "query:fromPage": 1, "query:download": "true"})
     for what in ("changes", "pages", "files"):
         yield from pages(tenant, f"GET /exhibits/{{exhibitId}}/{what}", exhibitId=exhibits[0])
     texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")
@@ -79,13 +105,23 @@ def tagging_jobs(tenant: Tenant) -> Iterator[ApiRequest]:
         (tenant.case, f"{tenant.mark} Grace", f"{tenant.mark} Privileged"),
     ):
         query = {f"body:query.{name}": value for name, value in filters_of(tenant, case).items()}
-        linked = {"body:query.custodian": holder, "body:query.tag": tag}
+        linked = {"body:query.custodian": holder, "body:query.tag": tag, "body:query.tagTree": tag}
         yield request_of("POST /tagging-jobs", case=case, **tags).with_values(query | linked)
         yield from pages(tenant, "GET /tagging-jobs", case=case)
+    query = {f"body:query.{name}": value for name, value in named_by_ids(tenant).items()}
+    yield request_of("POST /tagging-jobs", case=tenant.case, **tags).with_values(query)
     yield from pages(tenant, "GET /tagging-jobs")
     yield from pages(tenant, "GET /tagging-jobs", caseId=tenant.ids["case"])
     yield from poll("GET /tagging-jobs/{jobId}", jobId=tenant.ids["job"])
     yield ApiRequest("POST /tagging-jobs/{jobId}/cancel", {"path:jobId": tenant.ids["job"]})
+
+
+def _filtered(tenant: Tenant, numbering: dict[str, Any]) -> Iterator[ApiRequest]:
+    chosen = [(case, filters_of(tenant, case)) for case in (SHARED_CASE, tenant.case)]
+    for case, query in (*chosen, (tenant.case, named_by_ids(tenant))):
+        filters = {f"body:query.{name}": value for name, value in query.items()}
+        for route in ("POST /productions", "POST /productions/check"):
+            yield request_of(route, case=case, **numbering).with_values(filters)
 
 
 def productions(tenant: Tenant) -> Iterator[ApiRequest]:
@@ -101,17 +137,17 @@ def productions(tenant: Tenant) -> Iterator[ApiRequest]:
         (SHARED_CASE, SHARED_HOLDER, SHARED_TAG),
         (tenant.case, f"{mark} Grace", f"{mark} Privileged"),
     ):
-        query = {"body:query.custodian": holder, "body:query.tag": tag}
+        query = {"body:query.custodian": holder, "body:query.tag": tag, "body:query.tagTree": tag}
         for route in ("POST /productions", "POST /productions/check"):
             yield request_of(route, case=case, **numbering, properties=[f"{mark} From"]).with_values(query)
-    for case in (SHARED_CASE, tenant.case):
-        filters = {f"body:query.{name}": value for name, value in filters_of(tenant, case).items()}
-        for route in ("POST /productions", "POST /productions/check"):
-            yield request_of(route, case=case, **numbering).with_values(filters)
+    yield from _filtered(tenant, numbering)
     named = {**numbering, "prefix": f"{mark}-N", "startAt": 7, "exhibitIds": tenant.ids["exhibits"][:2]}
     named |= {"numbering": "page", "slipSheets": True}
     for route in ("POST /productions", "POST /productions/check"):
         yield request_of(route, **named, case=tenant.case)
+        by_numbers = {name: value for name, value in named.items() if name != "exhibitIds"}
+        by_numbers |= {"controlNumbers": [f"{mark}-0002"], "includeFamilies": True}
+        yield request_of(route, **by_numbers, case=tenant.case)
     yield from pages(tenant, "GET /productions")
     for case in (SHARED_CASE, tenant.case):
         yield from pages(tenant, "GET /productions", case=case)

@@ -44,6 +44,7 @@ def lists_of(tenant: Owner, device: int) -> dict[str, dict[str, Any]]:
         "GET /imports/{importId}/findings": {"path:importId": tenant.ids["checked"]},
         "GET /imports/{importId}/undo/kept": {**loaded, "query:limit": 4},
         "GET /exhibits": of_case,
+        "GET /exhibits/keys": {**of_case, "query:every": 1},
         "GET /exhibits/{exhibitId}/changes": {"path:exhibitId": tenant.ids["exhibits"][0]},
         "GET /exhibits/{exhibitId}/pages": {
             "path:exhibitId": tenant.ids["exhibits"][0],

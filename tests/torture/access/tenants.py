@@ -7,7 +7,6 @@ number, a prefix, a volume, idempotency keys. Ids tell whose they are: `claim_id
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,8 +17,10 @@ from shell.settings import settings
 from tests.support.application.driver import World, call, request_messages, taken_from
 from tests.support.productions.runs import execute
 from tests.torture.access.calls import ApiRequest, ApiResponse, put, send_as
+from tests.torture.access.failed_work import fail_work
 from tests.torture.access.openapi_places import places
 from tests.torture.access.paged_lists import lists_of
+from tests.torture.access.used_keys import use_key
 
 SHARED_CASE, SHARED_DEVICE, SHARED_PREFIX, SHARED_VOLUME = "Smith v. Jones", 100, "SMITH", "VOL001"
 SHARED_TAG, SHARED_HOLDER, SHARED_PROFILE = "Hot", "Ada", "Standard"
@@ -95,7 +96,9 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     world.chunk_messages()
     listed = done(tenant, "GET /exhibits", {"query:case": tenant.case})["items"]
     tenant.ids["versions"] = [each["version"] for each in listed]
-    done(tenant, "POST /cases", {"body:name": tenant.new_cases[0]})
+    tenant.ids["empty case"] = done(tenant, "POST /cases", {"body:name": tenant.new_cases[0]})["id"]
+    begun = {"c": tenant.ids["empty case"], "t": tenant.name}
+    world.query("INSERT INTO case_purges (case_id, tenant_id, epoch, phase) VALUES (:c, :t, 1, 'rows')", **begun)
     tenant.ids["case"] = done(tenant, "GET /cases/similar", {"query:name": tenant.case})["exact"]["id"]
     named = {"t": tenant.name, "u": tenant.user, "n": f"{tenant.mark} Lovelace"}
     world.query("INSERT INTO users (tenant_id, user_id, name) VALUES (:t, :u, :n)", **named)
@@ -269,25 +272,12 @@ def _put_into_states(world: World, tenant: Tenant) -> None:
     completed = "UPDATE exports SET status = 'completed', started_at = NOW(6), finished_at = NOW(6) WHERE id = :id"
     world.query(completed, id=tenant.ids["exported"])
     world.query(_UNUSED_PREFIX, case=tenant.ids["case"], prefix=f"A-{tenant.mark}-")
+    failed = _announce(tenant, tenant.case, "failed")[0]
+    made = done(tenant, "POST /volumes", {"body:case": tenant.case, "body:name": f"{tenant.mark} failed"})
+    tenant.ids["event"] = fail_work(world, tenant, failed, made["id"])
     for route, known in places().items():
         if "header:Idempotency-Key" in known:
-            _use_key(world, tenant, route)
-
-
-def _use_key(world: World, tenant: Tenant, route: str) -> None:
-    """An answer that was given under the key to another request."""
-    said = {"tenant": tenant.name, "route": _stored(route), "key": tenant.key(route).encode(), "mark": tenant.mark}
-    world.query(
-        "INSERT INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "
-        "lease_until, status_code, response_headers, response_body) VALUES (:tenant, :route, :key, "
-        "REPEAT('f', 32), 'completed', REPEAT('o', 16), 1, NOW(6), 200, '{}', JSON_OBJECT('answer', :mark))",
-        **said,
-    )
-
-
-def _stored(route: str) -> str:
-    """As the application names a route: `POST /imports/{import_id}/retry`."""
-    return re.sub(r"{(\w+)}", lambda found: "{" + re.sub("([A-Z])", r"_\1", found[1]).lower() + "}", route)
+            use_key(world, tenant, route)
 
 
 def load(world: World, tenant: Tenant, case: str) -> int:

@@ -18,6 +18,7 @@ ONE_WAY = {
     "GET /activities",
     "GET /bates-prefixes",
     "GET /devices",
+    "GET /exhibits/keys",
     "GET /exhibits/{exhibitId}/files",
     "GET /imports/{importId}/rejected-rows",
     "GET /productions/{productionId}/files",

@@ -33,7 +33,10 @@ pytestmark = pytest.mark.slow
 LISTS = {"GET /imports": "query:case", "GET /productions": "query:case", "GET /cases": "query:prefix"}
 LISTS |= {"GET /activities": "query:case", "GET /exports": "query:case", "GET /custodians": "query:case"}
 PLACES = ("query:case", "query:prefix", "query:name", "body:case")
-WHOLE_TENANT = ("/custody-periods", "/custody-transfers", "/custody-changes", "/profiles", "/devices", "/users")
+WHOLE_TENANT = (
+    *("/custody-periods", "/custody-transfers", "/custody-changes", "/profiles", "/devices", "/users"),
+    "/operations",
+)
 ME = "GET /me"
 PROFILES = {"body:profile", "query:profile"}
 STRANGER = "stranger"

@@ -25,6 +25,9 @@ pytestmark = pytest.mark.slow
 METHODS = ("get", "post", "put", "patch", "delete")
 # Everything else that writes is for editors, and reading is for viewers.
 ADMINS = {
+    "GET /operations",
+    "POST /operations/events/retry",
+    "POST /operations/events/{eventId}/retry",
     "DELETE /custody-periods/{periodId}",
     "DELETE /volumes/{volumeId}",
     "POST /productions/{productionId}/cancel",

@@ -19,6 +19,9 @@ from tests.torture.access.valid_requests import requests_of
 OUR_IDS, THEIR_IDS = range(1_000_000, 2_000_000), range(2_000_000, 3_000_000)
 
 
+STRANGER = "stranger"
+
+
 @dataclass
 class Matrix:
     """The caller, the other tenant, all requests, and the responses where the other has nothing."""
@@ -39,6 +42,8 @@ class Matrix:
         claim_ids(world, THEIR_IDS)
         theirs = create_tenant(world, Tenant("ZQBETA", 2025, 5, more=1))
         claim_ids(world, NEW_IDS)
+        # A tenant's first request creates it; this one has no request before the comparison.
+        world.query("INSERT INTO tenants (tenant_id) VALUES (:tenant)", tenant=STRANGER)
         made = cls(world, ours, theirs, Kept.of(world.engine))
         own = [Check("", each) for each in requests_of(ours)]
         made.checks = [Check(each.place, made.fresh(each.request)) for each in (*own, *attacks(ours, theirs))]

@@ -8,9 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tests.torture.access.activity_requests import activities, devices, exports, pages, poll, request_of
+from tests.torture.access.activity_requests import (
+    activities,
+    devices,
+    exports,
+    life_of_cases,
+    operations,
+    pages,
+    poll,
+    request_of,
+)
 from tests.torture.access.calls import ApiRequest
-from tests.torture.access.document_requests import exhibits, productions, tagging_jobs
+from tests.torture.access.document_requests import exhibits, productions, samples, tagging_jobs
 from tests.torture.access.openapi_places import places
 from tests.torture.access.tenants import (
     SHARED_CASE,
@@ -71,8 +80,9 @@ PREVIEW = {
 def requests_of(tenant: Tenant) -> list[ApiRequest]:
     """All of them, each as a tenant would send it for the first time."""
     of_imports = [*_cases(tenant), *_imports(tenant), *_profiles(tenant)]
-    found = [*of_imports, *_volumes(tenant), *exhibits(tenant), *_custody(tenant), *productions(tenant)]
+    found = [*of_imports, *_volumes(tenant), *samples(exhibits(tenant)), *_custody(tenant), *productions(tenant)]
     found += [*tagging_jobs(tenant), *activities(tenant), *devices(tenant), *exports(tenant)]
+    found += operations(tenant)
     return [_keyed(tenant, each) for each in found]
 
 
@@ -96,9 +106,11 @@ def _cases(tenant: Tenant) -> Iterator[ApiRequest]:
         yield ApiRequest("GET /cases", {"query:prefix": case, "query:search": case, "query:sort": "-lastImportAt"})
         yield ApiRequest("GET /cases/similar", {"query:name": case})
     yield ApiRequest("GET /cases/{caseId}", {"path:caseId": tenant.ids["case"]})
+    yield ApiRequest("GET /cases/{caseId}/certificate", {"path:caseId": tenant.ids["empty case"]})
     yield ApiRequest("GET /me", {})
     yield ApiRequest("GET /users", {"query:ids": tenant.user})
     yield request_of("POST /cases", name=tenant.new_cases[1])
+    yield from life_of_cases(tenant)
 
 
 def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
@@ -132,7 +144,7 @@ def _imports(tenant: Tenant) -> Iterator[ApiRequest]:
     yield from pages(tenant, "GET /imports", ids=f"{loaded},{tenant.ids['checked']}")
     yield from poll("GET /imports/{importId}", importId=loaded)
     yield from poll("GET /imports/{importId}/progress", importId=loaded)
-    for what in ("codes", "reports"):
+    for what in ("bates", "codes", "reports"):
         yield ApiRequest(f"GET /imports/{{importId}}/{what}", {"path:importId": loaded})
     for what, code in (("rejections", "MISSING_ID"), ("warnings", "VALUE_TRUNCATED")):
         yield from pages(tenant, f"GET /imports/{{importId}}/{what}", importId=loaded)

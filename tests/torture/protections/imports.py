@@ -67,8 +67,12 @@ def _completion_request() -> None:
 
         return written
 
-    for name in ("write_chunk", "check_chunk"):
-        swap(f"shell.imports.chunks.write_or_check:{name}", sending)
+    for name in (
+        "chunks.write_or_check:write_chunk",
+        "chunks.write_or_check:check_chunk",
+        "twins.writer:complete_by_twin",
+    ):
+        swap(f"shell.imports.{name}", sending)
     swap("shell.imports.images.writer:write_images", sending)
     swap("shell.imports.chunks.failed_chunks:_fail_chunk", sending)
 

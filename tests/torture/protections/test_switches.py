@@ -19,7 +19,7 @@ from tests.torture.stack.application import _roots
 # Each in a process of its own, for it is for good; they share what was imported before.
 EACH = """
 import json, os
-import shell.custody.commands, shell.exhibits.commands, shell.imports.start, shell.imports.chunks.write_or_check
+import shell.custody.commands, shell.exhibits.commands, shell.imports.start, shell.imports.twins.writer
 from tests.torture.protections import registry, switch
 import shell.imports.checks.commands, shell.imports.checks.queries, shell.imports.completing.completion
 import shell.imports.corrections.commands, shell.imports.profiles, shell.imports.steps, shell.imports.undo.parts

@@ -47,7 +47,8 @@ class TorturedDatabase:
     def __init__(self, directory: Path) -> None:
         program = os.environ.get(MYSQLD)
         self._directory = directory.resolve()
-        self._server = PrivateServer(directory, binaries=Binaries(Path(program), None) if program else None)
+        binaries = Binaries(Path(program), None) if program else None
+        self._server = PrivateServer(directory, binaries=binaries, tcp=True)
         self._engine: Engine | None = None
         self.is_mysql = program is not None
         self.direct = ""

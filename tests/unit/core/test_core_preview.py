@@ -17,11 +17,11 @@ from core.load_file.dialect import HEAD_BYTES, read_head
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
 from core.load_file.rows import Row, parse_row
-from exhibit_ingest.preview.declared_limits import declared_limits
 from samples.generator import Generated
 from shell.aws.s3 import BLOCK_BYTES
 from shell.imports.rows.coercion import RowCoercer
 from shell.imports.rows.preview_rows import make_converter
+from tests.support.imports.declared_limits import declared_limits
 from tests.unit.core.file_reading import clear_files, read_file
 
 CSV = "Control Number,Title,Custodian,Date Sent,Body\r\n"

@@ -205,7 +205,7 @@ def test_a_file_without_an_id_is_refused_with_its_names_and_what_to_write() -> N
     assert error.code == "NO_ID_COLUMN"
     assert "Column19" in str(error)
     assert "and 10 more" in str(error)
-    assert '"control_number"' in str(error)
+    assert "map it to control_number with option 'columns'" in str(error)
 
 
 def test_blank_and_repeated_names_become_distinct_ones() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.imports import steps
-from core.imports.steps import Action, build_table, find_next, list_actions, list_facts
+from core.imports.steps import ImportAction, build_table, find_next, list_actions, list_facts
 from core.statuses import ACTIVE_STATUSES, UNDONE_STATUSES, ImportStatus
 from shell.imports import steps as operations
 from shell.imports import upload_expiry, upload_matching
@@ -119,7 +119,7 @@ def test_the_page_of_the_api_draws_the_state_machine() -> None:
 def test_what_is_listed_is_what_has_a_result_and_no_request_leads_to_an_end() -> None:
     for status in ImportStatus:
         for facts in list_facts(status):
-            for action in Action:
+            for action in ImportAction:
                 result = find_next(action, facts)
                 assert (action in list_actions(facts)) == (result is not None)
                 assert result not in {*_ENDED, S.FAILED, *UNDONE_STATUSES}
@@ -129,16 +129,16 @@ def test_nothing_but_a_request_for_it_leads_from_a_held_import_to_work() -> None
     held = [each for each in list_facts(S.UPLOADED) if each.wanted == "hold"]
     assert held
     for facts in held:
-        worked_on = {action for action in Action if find_next(action, facts) in _WORKED_ON}
-        assert worked_on == {Action.CHECK, Action.RUN}
+        worked_on = {action for action in ImportAction if find_next(action, facts) in _WORKED_ON}
+        assert worked_on == {ImportAction.CHECK, ImportAction.RUN}
     for stopped in (S.CANCELLED, S.BLOCKED):
         for facts in list_facts(stopped):
             if facts.wanted == "hold" and facts.is_uploaded:
-                assert find_next(Action.RETRY, facts) is S.UPLOADED
+                assert find_next(ImportAction.RETRY, facts) is S.UPLOADED
 
 
 def test_images_take_no_step_of_their_own_after_a_data_file() -> None:
     for status in ImportStatus:
         for facts in list_facts(status):
             after = facts._replace(follows=True)
-            assert not {Action.OPTIONS, Action.CHECK, Action.RUN} & set(list_actions(after))
+            assert not {ImportAction.OPTIONS, ImportAction.CHECK, ImportAction.RUN} & set(list_actions(after))

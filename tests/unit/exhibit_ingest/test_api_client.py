@@ -97,6 +97,12 @@ def test_waits_grow_have_a_random_part_and_follow_the_server(play: Play) -> None
     assert [each for each in play.time.slept if each != int(each)]
 
 
+def test_a_server_that_says_not_to_wait_is_left_alone_longer_each_time(play: Play) -> None:
+    play.fail(Answer(503, {"message": "Service Unavailable"}, {"Retry-After": "0"}))
+    assert len(play.server.received) <= 8
+    assert play.time.slept[0] >= 1
+
+
 def test_what_the_server_refuses_is_not_sent_again(play: Play) -> None:
     error = play.fail(problem(422, "file-refused", "The file is empty."), method="POST")
     assert (str(error), error.exit_code, len(play.server.received)) == ("The file is empty.", FAILED, 1)
@@ -173,7 +179,7 @@ def test_a_newer_api_and_a_missing_route_are_named_with_their_versions(play: Pla
     with pytest.raises(ApiError, match=r"has version 0\.1\.0, without `GET /new`.*Ask the operator to update"):
         play.api.request("GET", "/new?limit=1")
     play.server.decide = lambda _: Answer(body={**ME, "version": "2.3.0"})
-    with pytest.raises(CommandError, match=r"version 2\.3\.0; .* pipx upgrade exhibit-ingest"):
+    with pytest.raises(CommandError, match=r"version 2\.3\.0; .* pipx install --force"):
         read_me(play.api)
     play.server.decide = lambda _: Answer(404, {"message": "Not Found"})
     with pytest.raises(CommandError, match="not the API of a stack, or older"):

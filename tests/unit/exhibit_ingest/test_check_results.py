@@ -6,22 +6,33 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from core.imports.check_summary import CodeSummary, Severity, write_summaries
-from core.imports.columns.report import ColumnReading
-from core.load_file.field_mapping import MappingReason
-from core.load_mode import Mode
-from exhibit_ingest.cli.check_results import choose_exit_code, format_checks_json, print_checks
-from exhibit_ingest.cli.report_download import Reports
-from exhibit_ingest.cli.summary import ImportResult
+from exhibit_ingest.import_request import ImportRequest
+from exhibit_ingest.importing.check_results import build_check_entry, print_checks
+from exhibit_ingest.importing.files import choose_exit_code
+from exhibit_ingest.importing.reports import Reports
+from exhibit_ingest.importing.result import ImportResult
 from exhibit_ingest.program import format_command
-from tests.unit.exhibit_ingest.import_states import state
+from tests.unit.exhibit_ingest.import_states import column, state
+
+Document = dict[str, Any]
+
+
+def finding(code: str, severity: str, count: int, first_line: int, message: str) -> Document:
+    return {"code": code, "severity": severity, "count": count, "firstLine": first_line, "message": message}
+
+
+def checked(*findings: Document, **others: Any) -> Document:
+    """The details of an import that was checked."""
+    return {"check": {"findings": [*findings], **others}}
+
 
 FINDINGS = [
-    CodeSummary("MISSING_ID", Severity.ERROR, 2, 5, "The row has no id. Add one."),
-    CodeSummary("INVALID_DATE", Severity.WARNING, 7, 3, "Not a date."),
+    finding("MISSING_ID", "error", 2, 5, "The row has no id. Add one."),
+    finding("INVALID_DATE", "warning", 7, 3, "Not a date."),
 ]
 REJECTED = ImportResult(
     Path("a.dat"),
@@ -31,16 +42,14 @@ REJECTED = ImportResult(
         imported=6,
         unchanged=1,
         rejected=2,
-        new_custodians=4,
-        new_tags=3,
-        findings=write_summaries(FINDINGS),
+        details=checked(*FINDINGS, newCustodians=4, newTags=3),
     ),
     None,
     1.23456,
     Reports(findings=Path("/r/findings.csv")),
 )
-WARNED = ImportResult(Path("b.dat"), state(status="checked", findings=write_summaries(FINDINGS[1:])), None, 1.0)
-CLEAN = ImportResult(Path("c.dat"), state(status="checked", rows_seen=3, imported=3, findings="[]"), None, 1.0)
+WARNED = ImportResult(Path("b.dat"), state(status="checked", details=checked(*FINDINGS[1:])), None, 1.0)
+CLEAN = ImportResult(Path("c.dat"), state(status="checked", rows_seen=3, imported=3, details=checked()), None, 1.0)
 REFUSED = ImportResult(
     Path("d.dat"),
     state(status="failed", failure_code="EMPTY_FILE", failure_message="The file is empty."),
@@ -51,10 +60,10 @@ BROKEN = ImportResult(Path("e.dat"), None, "the server has gone away", 0.1)
 
 
 def test_the_json_has_the_keys_that_programs_rely_on() -> None:
-    checks = json.loads(format_checks_json([REJECTED, WARNED, CLEAN, REFUSED, BROKEN]))["checks"]
+    checks = [json.loads(json.dumps(build_check_entry(each))) for each in (REJECTED, WARNED, CLEAN, REFUSED, BROKEN)]
     first = checks[0]
     assert first["findings"] == [
-        {"code": "MISSING_ID", "severity": "error", "count": 2, "first_line": 5, "message": FINDINGS[0].message},
+        {"code": "MISSING_ID", "severity": "error", "count": 2, "first_line": 5, "message": FINDINGS[0]["message"]},
         {"code": "INVALID_DATE", "severity": "warning", "count": 7, "first_line": 3, "message": "Not a date."},
     ]
     counts = ("rows_seen", "would_import", "would_update", "unchanged", "would_reject", "new_custodians", "new_tags")
@@ -83,12 +92,12 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
 def test_the_exit_code_tells_rejected_rows_from_a_file_that_cannot_be_imported(
     results: list[ImportResult], code: int
 ) -> None:
-    assert choose_exit_code(results) == code
+    assert choose_exit_code(results, ImportRequest([], "c", {}, is_check=True)) == code
 
 
 def test_people_see_each_code_and_how_to_import_the_file() -> None:
     output = io.StringIO()
-    print_checks([REJECTED, CLEAN, REFUSED], "Smith v. Jones", "local", output)
+    print_checks([REJECTED, CLEAN, REFUSED], "Smith v. Jones", [], output)
     printed = output.getvalue()
     assert "a.dat: error MISSING_ID 2, from line 5: The row has no id. Add one." in printed
     assert "a.dat: all findings: /r/findings.csv" in printed
@@ -102,46 +111,45 @@ def test_people_see_each_code_and_how_to_import_the_file() -> None:
 
 
 def test_a_finding_names_its_line_once() -> None:
-    gap = CodeSummary("BATES_GAP", Severity.WARNING, 1, 5, "Line 5: 1 missing.")
+    gap = finding("BATES_GAP", "warning", 1, 5, "Line 5: 1 missing.")
     output = io.StringIO()
-    print_checks([replace(CLEAN, state=state(findings=write_summaries([gap])))], "c", "local", output)
+    print_checks([replace(CLEAN, state=state(details=checked(gap)))], "c", [], output)
     assert "c.dat: warning BATES_GAP 1, from line 5: 1 missing.\n" in output.getvalue()
 
 
 def test_a_check_with_options_is_followed_by_an_import_with_the_same_ones() -> None:
     output = io.StringIO()
-    print_checks([CLEAN], "acme", "local", output, has_options=True)
+    print_checks([CLEAN], "acme", [], output, has_options=True)
     advice = "c.dat: Nothing was imported. To import: this command again, with `import` instead of `check`"
     assert advice in output.getvalue()
 
 
 def printed_check(result: ImportResult) -> str:
     output = io.StringIO()
-    print_checks([result], "acme", "local", output)
+    print_checks([result], "acme", [], output)
     return output.getvalue()
 
 
 @pytest.mark.parametrize(
     ("columns", "mode", "is_hint"),
     [
-        (["control_number"], Mode.OVERLAY, True),
-        (["control_number", "original_line"], Mode.OVERLAY, True),
-        (["control_number", None], Mode.OVERLAY, False),
-        (["control_number"], Mode.APPEND_OVERLAY, False),
-        (["control_number"], Mode.APPEND, False),
+        (["control_number"], "overlay", True),
+        (["control_number", "original_line"], "overlay", True),
+        (["control_number", None], "overlay", False),
+        (["control_number"], "append_overlay", False),
+        (["control_number"], "append", False),
     ],
 )
-def test_an_overlay_of_the_key_alone_has_nothing_to_change(
-    columns: list[str | None], mode: Mode, is_hint: bool
-) -> None:
-    readings = [ColumnReading("a", field, MappingReason.SYNONYM, None) for field in columns]
-    printed = printed_check(replace(CLEAN, columns=readings, mode=mode))
+def test_an_overlay_of_the_key_alone_has_nothing_to_change(columns: list[str | None], mode: str, is_hint: bool) -> None:
+    details = {"columns": [column("a", field) for field in columns], "loadMode": {"mode": mode}}
+    printed = printed_check(replace(CLEAN, state=state(status="checked", details=checked() | details)))
     assert ("c.dat: there is nothing to change: the file has no column but the key" in printed) is is_hint
 
 
-@pytest.mark.parametrize(("mode", "is_advice"), [(Mode.APPEND, True), (Mode.OVERLAY, False)])
-def test_documents_with_other_values_can_be_overlaid(mode: Mode, is_advice: bool) -> None:
-    found = write_summaries([CodeSummary("EXISTS_WITH_OTHER_VALUES", Severity.ERROR, 1, 2, "It exists.")])
-    printed = printed_check(replace(CLEAN, state=state(status="checked", findings=found), mode=mode))
+@pytest.mark.parametrize(("mode", "is_advice"), [("append", True), ("overlay", False)])
+def test_documents_with_other_values_can_be_overlaid(mode: str, is_advice: bool) -> None:
+    found = checked(finding("EXISTS_WITH_OTHER_VALUES", "error", 1, 2, "It exists."))
+    details = found | {"loadMode": {"mode": mode}}
+    printed = printed_check(replace(CLEAN, state=state(status="checked", details=details)))
     assert "error EXISTS_WITH_OTHER_VALUES 1, from line 2" in printed
     assert ("import it with --mode overlay" in printed) is is_advice

@@ -16,7 +16,7 @@ BLOCKED = [
     *("boto3", "botocore", "sqlalchemy", "moto", "local", "shell", "core", "samples", "flask", "pymysql"),
     *("fcntl", "pwd", "grp", "resource", "termios", "tty"),
 ]
-PACKAGES = ("client", "stacks", "sign_in")
+PACKAGES = ("client", "stacks", "sign_in", "session", "catalog")
 _BLOCK = """
 import json, sys
 for name in json.loads(sys.argv[1]):
@@ -35,8 +35,9 @@ _WHOAMI = (
     _BLOCK
     + """
 from argparse import Namespace
-from exhibit_ingest.sign_in.commands import run
-sys.exit(run(Namespace(command=sys.argv[2], stack=None, json=True, default=None, remove=None)))
+from exhibit_ingest.session.commands import run
+from exhibit_ingest.session.session import Context
+sys.exit(run(Namespace(command=sys.argv[2], stack=None, json=True, default=None, remove=None), Context()))
 """
 )
 

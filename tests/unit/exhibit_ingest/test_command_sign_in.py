@@ -16,7 +16,8 @@ import pytest
 from exhibit_ingest.cli.arguments import build_parser
 from exhibit_ingest.errors import CommandError, WrongUsageError
 from exhibit_ingest.exit_codes import DONE, FAILED, WRONG_USAGE
-from exhibit_ingest.sign_in.commands import run
+from exhibit_ingest.session.commands import run
+from exhibit_ingest.session.session import Context
 from exhibit_ingest.sign_in.providers import RenewedToken, open_provider
 from exhibit_ingest.sign_in.secret_store import SecretStore
 from exhibit_ingest.sign_in.surroundings import Surroundings
@@ -37,7 +38,7 @@ class Desk:
     said: list[str] = field(default_factory=list)
 
     def run(self, *arguments: str, **changes: Any) -> int:
-        return run(build_parser().parse_args(arguments), replace(self.around, **changes))
+        return run(build_parser().parse_args(arguments), Context(replace(self.around, **changes)))
 
     def stored(self) -> str:
         """Everything that is in files of the folder."""
@@ -82,6 +83,12 @@ def test_login_by_the_browser_then_whoami_by_the_refresh_token(desk: Desk, capsy
     assert stat.S_IMODE((desk.around.folder / "stacks.json").stat().st_mode) == 0o600
     assert desk.run("whoami") == DONE
     assert "Cases              Acme; Smith v. Jones" in capsys.readouterr().out
+
+
+def test_a_stack_whose_console_has_no_sign_in_yet_has_one_for_the_command(desk: Desk) -> None:
+    desk.api.sign_in = {**desk.issuer.cognito, "kind": "none"}
+    assert desk.run("login", desk.api.url, "--name", "firm") == desk.run("whoami") == DONE
+    assert desk.around.load().stacks["firm"].sign_in["kind"] == "cognito"
 
 
 def test_a_browser_on_another_machine_pastes_its_address_or_the_code(desk: Desk) -> None:
@@ -196,6 +203,17 @@ def test_logout_revokes_and_deletes_and_says_if_it_could_not_revoke(desk: Desk) 
     assert desk.around.store.load(f"firm {desk.api.url}") is None
 
 
+def test_a_server_that_names_the_sign_in_of_a_known_stack_gets_no_token(desk: Desk) -> None:
+    desk.run("login", desk.api.url, "--name", "firm")
+    other = PlayedApi(desk.issuer.cognito, lambda token: token in desk.issuer.valid)
+    with other.run():
+        with pytest.raises(WrongUsageError, match=r"names the sign-in of the stack firm .*stacks --remove firm"):
+            desk.run("login", other.url, "--name", "prize")
+        assert other.tokens == []
+        assert desk.run("stacks", "--remove", "firm") == DONE
+        assert desk.run("login", other.url, "--name", "prize") == DONE
+
+
 def test_stacks_are_listed_chosen_and_removed(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("firm", "other"):
         desk.run("login", desk.api.url, "--name", name)
@@ -213,7 +231,7 @@ def test_stacks_are_listed_chosen_and_removed(desk: Desk, capsys: pytest.Capture
     with pytest.raises(WrongUsageError, match="Did you mean firm"):
         desk.run("whoami", "--stack", "frim")
     with pytest.raises(WrongUsageError, match=r"No stack is the default.*stacks --default NAME"):
-        desk.run("whoami")
+        desk.run("logout")
     capsys.readouterr()
     assert desk.run("whoami", "--json", "--stack", "frim") == WRONG_USAGE
     assert "Did you mean firm" in json.loads(capsys.readouterr().out)["error"]

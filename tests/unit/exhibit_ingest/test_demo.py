@@ -6,7 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
-from exhibit_ingest.cli.demo import print_planted_rows
+from local.command.demo import print_planted_rows
 from samples.demo import describe
 
 FINDINGS = {row.line: [(code, "") for code in re.findall("[A-Z]+_[A-Z_]+", row.expected)] for row in describe()}

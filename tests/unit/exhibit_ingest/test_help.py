@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
 
-from local.lambda_runtime.forking import PRELOADED
 from local.stack.options import REPOSITORY
+from tools import command_document
 
 _HEAVY = {"alembic", "boto3", "botocore", "flask", "jwt", "moto", "psutil", "pymysql", "redis", "rich", "sqlalchemy"}
 _RUN = """
@@ -21,21 +20,6 @@ try:
 except SystemExit:
     pass
 sys.stderr.write(json.dumps(sorted(name for name in sys.modules if "." not in name)))
-"""
-
-_RECORD = """
-import json, os, sys
-names = set()
-class Recorder(type(os.environ)):
-    def __getitem__(self, name):
-        names.add(name)
-        return super().__getitem__(name)
-os.environ.__class__ = Recorder
-for module in sys.argv[1:]:
-    __import__(module)
-    assert sys.modules[module]
-import threading
-print(json.dumps([sorted(names), threading.active_count()]))
 """
 
 
@@ -51,18 +35,6 @@ def test_help_and_wrong_usage_import_nothing_heavy(arguments: list[str]) -> None
     assert imported & _HEAVY == set()
 
 
-def test_what_is_imported_before_a_fork_reads_no_variable_of_a_function_and_starts_no_thread() -> None:
-    done = subprocess.run([sys.executable, "-c", _RECORD, *PRELOADED], capture_output=True, text=True, check=True)
-    names, threads = json.loads(done.stdout)
-    of_the_process = {name for name in names if name in ("HOME", "LOGNAME", "USER", "LNAME", "USERNAME", "PATH")}
-    assert {name for name in names if not name.lstrip("_").startswith("PYTHON")} == of_the_process
-    assert threads == 1
-
-
-def test_the_recorder_sees_a_variable_that_is_read(tmp_path: os.PathLike[str]) -> None:
-    with open(os.path.join(tmp_path, "reader.py"), "w", encoding="utf-8") as module:
-        module.write("import os\nos.environ.get('GREETING')\nos.getenv('SERVICE')\n")
-    done = subprocess.run(
-        [sys.executable, "-c", _RECORD, "reader"], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
-    assert {"GREETING", "SERVICE"} <= set(json.loads(done.stdout)[0])
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="argparse of Python 3.13 writes options in another form")
+def test_the_reference_of_the_command_is_its_help() -> None:
+    assert command_document.main(["--check"]) == 0, "run: python -m tools.command_document"

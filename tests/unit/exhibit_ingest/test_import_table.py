@@ -27,33 +27,31 @@ class Terminal(io.StringIO):
         return True
 
 
-def print_at(width: int, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> list[str]:
-    """Return the lines that are printed in a terminal of this width, without colors."""
-    for name, value in (("COLUMNS", str(width)), ("LINES", "40"), ("TERM", "dumb"), ("NO_COLOR", "1")):
-        monkeypatch.setenv(name, value)
+def print_at(width: int, **changes: Any) -> list[str]:
+    """Return the lines that are printed in a terminal of this width, without the bold heading."""
     output = Terminal()
-    print_imports([ROW | changes], output)
-    return output.getvalue().splitlines()
+    print_imports([ROW | changes], output, width)
+    return output.getvalue().replace("\x1b[1m", "").replace("\x1b[0m", "").splitlines()
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
-def test_numbers_and_words_are_whole_at_any_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = print_at(width, monkeypatch)
+def test_numbers_and_words_are_whole_at_any_width(width: int) -> None:
+    lines = print_at(width)
     words = " ".join(lines).split()
     assert {"12", "completed", "rejections", "imported", "100,000", "rejected", "17"} <= set(words)
     assert ("2026-11-26 11:54" in " ".join(words)) == (width >= 80)
     assert max(len(line.rstrip()) for line in lines if not line.startswith("(")) <= width
 
 
-def test_columns_without_room_are_named_those_with_zeros_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_without_room_are_named_those_with_zeros_first() -> None:
     note = "(A wider terminal has room for: {}. --json prints them too.)"
-    assert print_at(100, monkeypatch)[-1] == note.format("unchanged")
-    assert print_at(100, monkeypatch, unchanged=5)[-1] == note.format("updated")
-    assert not print_at(140, monkeypatch)[-1].startswith("(")
+    assert print_at(100)[-1] == note.format("unchanged")
+    assert print_at(100, unchanged=5)[-1] == note.format("updated")
+    assert not print_at(140)[-1].startswith("(")
 
 
-def test_the_counts_of_a_check_are_in_parentheses(monkeypatch: pytest.MonkeyPatch) -> None:
-    printed = " ".join(print_at(140, monkeypatch, phase="check"))
+def test_the_counts_of_a_check_are_in_parentheses() -> None:
+    printed = " ".join(print_at(140, phase="check"))
     assert "123,456" in printed
     assert "(100,000)" in printed
     assert "(Numbers in parentheses are from a check: nothing was imported.)" in printed

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exhibit_ingest.cli.main import main
-from exhibit_ingest.cli.workspace import Workspace
+from local.command.workspace import Workspace
 from tests.support.volumes.zip_bytes import Entry, build_zip
 
 DAT = (
@@ -95,10 +95,6 @@ def test_an_archive_that_is_not_read_is_named(
     error = f"{document['error']['code']}: {document['error']['message']}"
     assert (code, document["preview"]) == (1, None)
     assert [reason for reason in reasons if reason not in error] == []
-    for command in ("import", "check"):
-        assert main([command, str(source), "--case", "c"], Workspace(tmp_path / "state")) == 1
-        printed = capsys.readouterr().err
-        assert [reason for reason in reasons if reason not in printed] == []
 
 
 @pytest.mark.parametrize("value", ["..", "VC01/../..", "D:\\x", "C:", "/"])

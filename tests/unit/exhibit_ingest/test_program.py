@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from exhibit_ingest.cli.arguments import build_parser
-from exhibit_ingest.program import PROGRAM, format_command
-from exhibit_ingest.undo.resuming import describe_stopped
+from exhibit_ingest.program import PROGRAM, format_command, is_program, quote
+from exhibit_ingest.undo.output import describe_stopped
 from local.stack.options import REPOSITORY
 
 INSTALLED = Path(sys.executable).with_name(PROGRAM)
@@ -57,7 +57,7 @@ def test_a_command_in_a_message_would_be_found(tmp_path: Path) -> None:
     [
         (".venv/bin/exhibit-ingest", ".venv/bin/exhibit-ingest"),
         ("./my folder/exhibit-ingest", "'./my folder/exhibit-ingest'"),
-        (str(REPOSITORY / "exhibit_ingest/cli/demo.py"), None),
+        (str(REPOSITORY / "local/command/demo.py"), None),
     ],
 )
 def test_a_command_begins_as_the_program_was_started(
@@ -90,6 +90,34 @@ def test_help_and_wrong_usage_show_commands_that_can_be_pasted(monkeypatch: pyte
 
 
 def test_an_undo_whose_stack_ended_is_run_again_and_the_file_not_imported() -> None:
-    message = describe_stopped(12, "firm a")
+    message = describe_stopped(12, ["--tenant", "firm a"])
     assert "Do not import the file again" in message
     assert message.endswith(format_command("undo", "12", "--tenant", "firm a"))
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["exhibit-ingest", "login", "https://a.example"], "exhibit-ingest login https://a.example"),
+        (
+            ["C:\\Program Files\\exhibit-ingest.exe", "--stack", "a b"],
+            '"C:\\Program Files\\exhibit-ingest.exe" --stack "a b"',
+        ),
+    ],
+)
+def test_a_command_is_quoted_for_the_shells_of_windows(words: list[str], line: str) -> None:
+    assert quote(words, is_windows=True) == line
+
+
+@pytest.mark.parametrize(
+    ("path", "is_it"),
+    [
+        ("C:\\Tools\\exhibit-ingest.exe", True),
+        ("exhibit-ingest.EXE", True),
+        ("/usr/bin/exhibit-ingest", True),
+        ("/usr/bin/exhibit-ingest-old", False),
+        ("pytest", False),
+    ],
+)
+def test_the_program_is_known_by_its_name_on_every_system(path: str, is_it: bool) -> None:
+    assert is_program(path) == is_it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exhibit_ingest.cli import sam_local
+from local.command import sam_local
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import pytest
 from exhibit_ingest.cli.arguments import build_parser
 from exhibit_ingest.errors import CommandError, WrongUsageError
 from exhibit_ingest.exit_codes import DONE
-from exhibit_ingest.sign_in.commands import run
+from exhibit_ingest.session.commands import run
+from exhibit_ingest.session.session import Context
 from exhibit_ingest.sign_in.providers import TOKEN_VARIABLE
 from exhibit_ingest.sign_in.secret_store import SecretStore
 from exhibit_ingest.sign_in.surroundings import Clock, Surroundings
@@ -35,11 +36,13 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.now, self.slept, self.said = 0.0, list[float](), list[str]()
         self.environment: dict[str, str] = {}
+        self.pasted = ""
         self.around = Surroundings(
             folder=folder,
             environment=self.environment,
             secrets=SecretStore(folder, FakeKeyring()),
             say=self.said.append,
+            read=lambda: self.pasted,
             clock=Clock(lambda: self.now, self._sleep),
         )
 
@@ -48,7 +51,7 @@ class Desk:
         self.slept.append(seconds)
 
     def run(self, *arguments: str) -> int:
-        return run(build_parser().parse_args(arguments), self.around)
+        return run(build_parser().parse_args(arguments), Context(self.around))
 
 
 @pytest.fixture
@@ -131,8 +134,15 @@ def play_local_stack(folder: Path) -> Iterator[tuple[PlayedApi, SignIn]]:
 def test_the_key_of_a_local_link_is_exchanged_as_the_console_does(desk: Desk, tmp_path: Path) -> None:
     with play_local_stack(tmp_path) as (api, sign_in):
         link = f"{api.url}/console/#key={sign_in.key}"
-        assert desk.run("login", link, "--name", "here") == DONE
+        assert desk.run("login", link, "--name", "mine") == DONE
         assert desk.run("whoami") == DONE
+        # As an argument, the key is in the list of processes: it can be pasted.
+        desk.pasted = f"{link}\n"
+        assert desk.run("login", api.url, "--name", "mine") == DONE
+        desk.pasted = link.replace(api.url, "http://127.0.0.1:1")
+        with pytest.raises(WrongUsageError, match="The address has no key"):
+            desk.run("login", api.url, "--name", "mine")
+        desk.pasted = ""
         assert sign_in.key not in (desk.around.folder / "stacks.json").read_text()
         sign_in.key = "of the next start"
         with pytest.raises(CommandError, match=r"has changed or is missing\. Copy the link that .*serve printed"):
@@ -143,11 +153,11 @@ def test_the_key_of_a_local_link_is_exchanged_as_the_console_does(desk: Desk, tm
 
 
 def test_a_variable_counts_before_every_sign_in_and_needs_none(desk: Desk) -> None:
-    api = PlayedApi(None, lambda given: given == "of a pipeline")
+    api = PlayedApi(None, lambda given: given == "of-a-pipeline")
     with api.run():
-        desk.environment.update({STACK_VARIABLE: api.url, TOKEN_VARIABLE: "of a pipeline\n"})
+        desk.environment.update({STACK_VARIABLE: api.url, TOKEN_VARIABLE: "of-a-pipeline\n"})
         assert desk.run("whoami") == DONE
-        desk.environment[TOKEN_VARIABLE] = "of yesterday"
+        desk.environment[TOKEN_VARIABLE] = "of-yesterday"
         with pytest.raises(CommandError, match="refused the token in EXHIBIT_INGEST_TOKEN"):
             desk.run("whoami")
         del desk.environment[TOKEN_VARIABLE]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,8 @@ import pytest
 
 from core.codes import KeptCode
 from exhibit_ingest.program import format_command
-from exhibit_ingest.undo.output import _REASONS, describe, describe_import, describe_progress, format_json
-from exhibit_ingest.undo.undo_session import UndoOutcome, undo_import
-from local.errors import LocalError
+from exhibit_ingest.undo.output import _REASONS, build_document, describe, describe_import
+from exhibit_ingest.undo.undo_session import UndoOutcome, describe_progress
 
 UNDO = {
     "undoNo": 1,
@@ -28,7 +26,6 @@ UNDO = {
     "unrecordedBy": [],
 }
 NAME = "Import 7 (a.dat, case 'acme')"
-RUNNING = "Import 8 of the same case is running or being undone; undo this one when it has ended."
 REASON = {"code": "IN_PRODUCTION", "documents": 3}
 KEPT: dict[str, Any] = {"status": "undone_with_conflicts", "kept": 3, "reasons": [REASON]}
 
@@ -39,8 +36,8 @@ def outcome(was_undone_before: bool = False, is_dry_run_requested: bool = False,
     return UndoOutcome(undo, kept, 1.0, "a.dat", "acme", was_undone_before, is_dry_run_requested)
 
 
-def lines(tenant: str = "local", **state: Any) -> list[str]:
-    return list(describe(7, outcome(**state), tenant))
+def lines(*names: str, **state: Any) -> list[str]:
+    return list(describe(7, outcome(**state), names))
 
 
 def test_an_undo_without_conflicts_is_one_line() -> None:
@@ -77,7 +74,7 @@ def test_an_undo_that_was_cancelled_or_superseded_is_not_reported_as_done(
 
 
 def test_a_dry_run_says_that_nothing_was_changed() -> None:
-    printed = lines("firm a", **KEPT, dryRun=True)
+    printed = lines("--tenant", "firm a", **KEPT, dryRun=True)
     assert printed[0].startswith(f"{NAME} would be undone in part: ")
     assert printed[2:] == [
         "What would be kept, and why: /r/kept.csv",
@@ -117,33 +114,14 @@ def test_imports_that_state_what_stays_and_imports_of_earlier_versions_are_named
     assert "repeated: import 5 (1 document). If such a value is missing now" in unrecorded
 
 
-class RefusingStack:
-    """A stack whose API refuses to undo an import, with a reason."""
-
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
-
-    def request_api(self, tenant: str, user: str, method: str, *_: object) -> tuple[int, bytes]:
-        if method == "GET":
-            return 200, json.dumps({"status": "completed", "caseId": 1}).encode()
-        return 409, json.dumps({"detail": self._reason}).encode()
-
-
-@pytest.mark.parametrize(
-    ("reason", "told"),
-    [
-        (
-            "Import 8 added the images of these documents; undo it first.",
-            f"Import 8 added the images of these documents; undo it first: {format_command('undo', '8')} --tenant t",
-        ),
-        (RUNNING, RUNNING),
-    ],
-)
-def test_the_undo_that_has_to_come_first_is_named_as_a_command(reason: str, told: str) -> None:
-    stack: Any = RefusingStack(reason)
-    with pytest.raises(LocalError) as refused:
-        undo_import(stack, "t", 7, dry_run=True, confirm=lambda _: True, on_state=lambda _: None)
-    assert str(refused.value) == f"import 7 cannot be undone: {told}"
+def test_a_reason_of_a_newer_stack_has_its_code_and_a_list_that_is_not_written_can_be_downloaded_later() -> None:
+    undo = UNDO | KEPT | {"reasons": [{"code": "NEW_REASON", "documents": 3}]}
+    printed = list(describe(7, UndoOutcome(undo, None, 1.0, "a.dat", "acme"), ["--stack", "firm"]))
+    command = format_command("undo", "7", "--stack", "firm")
+    assert printed[1:3] == [
+        "  NEW_REASON, 3 documents.",
+        f"The list of what was kept is not written yet. To download it: {command}",
+    ]
 
 
 def test_an_import_of_nothing_has_nothing_to_undo() -> None:
@@ -162,12 +140,12 @@ def test_the_undo_itself_is_not_taken_for_the_dry_run_that_was_requested() -> No
         f"{NAME} is undone: 0 documents removed, 1,200 restored, 0 kept",
     ]
     for was_undone_before in (True, False):
-        entry = json.loads(format_json(7, outcome(was_undone_before, is_dry_run_requested=True), None, dry_run=True))
+        entry = build_document(7, outcome(was_undone_before, is_dry_run_requested=True), None, dry_run=True)
         assert (entry["dry_run"], entry["undone_before"]) == (False, was_undone_before)
     dry = outcome(is_dry_run_requested=True, dryRun=True)
     nothing = outcome(is_dry_run_requested=True, status="nothing_to_undo", undoNo=None)
     for each in (dry, nothing, None):
-        entry = json.loads(format_json(7, each, None, dry_run=True))
+        entry = build_document(7, each, None, dry_run=True)
         assert (entry["dry_run"], entry["undone_before"]) == (True, False)
 
 
@@ -184,4 +162,7 @@ def test_every_code_has_a_reason(code: str) -> None:
 
 @pytest.mark.parametrize(("is_dry", "word"), [(True, "examined"), (False, "undone")])
 def test_the_progress_counts_parts(is_dry: bool, word: str) -> None:
-    assert describe_progress(7, {"parts": 12, "partsLeft": 2, "dryRun": is_dry}) == f"import 7: 10/12 parts {word}"
+    assert (
+        describe_progress({"importId": 7, "parts": 12, "partsLeft": 2, "dryRun": is_dry})
+        == f"import 7: 10/12 parts {word}"
+    )

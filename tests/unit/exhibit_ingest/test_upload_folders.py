@@ -8,6 +8,7 @@ import random
 import zipfile
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -17,7 +18,7 @@ from exhibit_ingest.uploads import uploads, zip_records
 from exhibit_ingest.uploads.faults import UploadFault
 from exhibit_ingest.uploads.folder_upload import count_batch, count_urls
 from exhibit_ingest.uploads.folders import Folder, list_folder
-from exhibit_ingest.uploads.local_files import extend_path
+from exhibit_ingest.uploads.local_files import extend_path, find_file
 from exhibit_ingest.uploads.pack import Archive
 from exhibit_ingest.uploads.protocols import Progress
 from tests.support.uploads.fake_stack import FakeStack, RefusedError, error
@@ -34,11 +35,6 @@ def root(tmp_path: Path) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(MADE.randbytes(size))
     return tmp_path / "V"
-
-
-@pytest.fixture
-def stack() -> FakeStack:
-    return FakeStack()
 
 
 def contents(root: Path, place: str = "/volumes/1/") -> dict[str, bytes]:
@@ -84,6 +80,14 @@ def test_a_folder_that_cannot_be_listed_is_named(root: Path) -> None:
         list_folder(root / "nowhere")
 
 
+def test_a_pipe_is_not_sent_as_an_empty_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", tmp_path / "link", Path("/dev/null"), tmp_path):
+        with pytest.raises(UploadFault, match=r"is not a file\. Write it to a file"):
+            find_file(place)
+
+
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UploadFault, match="has no files"):
         list_folder(tmp_path)
@@ -116,10 +120,47 @@ def test_the_next_command_sends_the_files_that_are_missing(stack: FakeStack, roo
 def test_a_sealed_volume_is_returned_and_a_failed_one_begun_again(stack: FakeStack, root: Path, tmp_path: Path) -> None:
     stack.connect(tmp_path).send_folder(list_folder(root), REQUEST)
     stack.volumes[1] = "ready"
-    assert stack.connect(tmp_path).send_folder(list_folder(root), REQUEST).number == 1
+    seen: list[Progress] = []
+    assert stack.connect(tmp_path, seen).send_folder(list_folder(root), REQUEST).number == 1
+    assert seen[-1].files_done == len(FILES)
     stack.volumes[1] = "failed"
     assert stack.connect(tmp_path).send_folder(list_folder(root), REQUEST).number == 2
     assert dict(stack.list_stored()) == contents(root) | contents(root, "/volumes/2/")
+
+
+@pytest.mark.parametrize("most_files", [100, 1])
+def test_another_choice_of_load_files_finds_the_volume_that_failed_for_want_of_one(
+    stack: FakeStack, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_files: int
+) -> None:
+    monkeypatch.setattr(uploads, "MOST_FILES", most_files)
+    stack.connect(tmp_path).send_folder(list_folder(root), REQUEST)
+    stack.volumes[1] = "failed SEVERAL_LOAD_FILES"
+    stack.sent.clear()
+    assert stack.connect(tmp_path).send_folder(list_folder(root), REQUEST).number == 1
+    assert stack.sent.total() == 0
+
+
+def test_a_file_with_the_size_and_time_of_one_that_was_sent_begins_another_volume(
+    stack: FakeStack, root: Path, tmp_path: Path
+) -> None:
+    stack.connect(tmp_path).send_folder(list_folder(root), REQUEST)
+    file = root / "Z.bin"
+    found = file.stat()
+    file.write_bytes(bytes(found.st_size))
+    os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert stack.connect(tmp_path).send_folder(list_folder(root), REQUEST).number == 2
+    assert dict(stack.list_stored()).items() >= contents(root, "/volumes/2/").items()
+
+
+def test_what_the_api_has_not_declared_is_declared_next(root: Path, tmp_path: Path) -> None:
+    class BriefStack(FakeStack):
+        def request(self, method: str, path: str, json: Any = None, key: str | None = None) -> Any:
+            return super().request(method, path, json[:2] if path.endswith("/files") else json, key)
+
+    stack = BriefStack()
+    stack.connect(tmp_path).send_folder(list_folder(root), REQUEST)
+    assert dict(stack.list_stored()) == contents(root)
+    assert stack.requests.count(("POST", "/volumes/1/files")) == 3
 
 
 def test_a_file_that_was_changed_since_it_was_listed_is_refused(stack: FakeStack, root: Path, tmp_path: Path) -> None:

@@ -24,11 +24,6 @@ PARTS = 11
 
 
 @pytest.fixture
-def stack() -> FakeStack:
-    return FakeStack()
-
-
-@pytest.fixture
 def file(tmp_path: Path) -> LocalFile:
     """A file of eleven parts."""
     (tmp_path / "a.dat").write_bytes(DATA)
@@ -87,6 +82,17 @@ def test_a_fault_that_passes_costs_one_more_request(
     assert stack.uploads[PLACE].stored == DATA
     assert stack.sent.total() == PARTS + 2
     assert stack.sent[part] == 2
+
+
+def test_another_program_may_complete_the_upload(stack: FakeStack, file: LocalFile, tmp_path: Path) -> None:
+    def complete_first(request: httpx.Request, _: bytes) -> httpx.Response | None:
+        if request.url.params["part"] == "complete":
+            stack.uploads[PLACE].stored = DATA
+        return None
+
+    stack.before = complete_first
+    assert stack.connect(tmp_path).send_import(file, REQUEST).number == 1
+    assert (stack.uploads[PLACE].stored, stack.sent["complete"]) == (DATA, 1)
 
 
 def test_urls_that_have_expired_are_signed_anew(stack: FakeStack, file: LocalFile, tmp_path: Path) -> None:
@@ -192,6 +198,21 @@ def test_a_number_of_another_database_is_not_taken_for_the_upload(
     assert stack.connect(tmp_path).send_import(file, REQUEST).number == 2
 
 
+@pytest.mark.parametrize(
+    ("status", "number"),
+    [("splitting", 1), ("running", 1), ("completed", 1), ("failed", 2), ("cancelled", 2), ("undone", 2)],
+)
+def test_an_import_whose_command_was_killed_is_not_doubled(
+    stack: FakeStack, file: LocalFile, tmp_path: Path, status: str, number: int
+) -> None:
+    assert not stack.connect(tmp_path).send_import(file, REQUEST).is_earlier
+    stack.imports[1] = status
+    sent = stack.connect(tmp_path).send_import(file, REQUEST)
+    assert (sent.number, sent.is_earlier) == (number, number == 1)
+    sent.close()
+    assert stack.connect(tmp_path).send_import(file, REQUEST).number == number + 1
+
+
 @pytest.mark.parametrize("is_gone", [True, False])
 def test_an_upload_that_the_stack_has_lost_is_begun_again(
     stack: FakeStack, file: LocalFile, tmp_path: Path, is_gone: bool
@@ -219,7 +240,7 @@ def test_a_file_that_changes_while_it_is_sent_is_refused(stack: FakeStack, file:
 
 def test_the_journal_has_no_url_and_no_token(stack: FakeStack, file: LocalFile, tmp_path: Path) -> None:
     interrupt(stack, file, tmp_path, 5)
-    (entry,) = (tmp_path / "uploads").iterdir()
+    (entry,) = (tmp_path / "uploads").glob("*.json")
     text = entry.read_text()
     assert "http" not in text
     assert "signature" not in text
@@ -233,7 +254,7 @@ def test_a_lost_network_is_waited_for_and_given_up_after_the_patience(
     stack: FakeStack, file: LocalFile, tmp_path: Path
 ) -> None:
     stack.before = lambda *_: lose()
-    with pytest.raises(UploadFault, match="There was no connection for"):
+    with pytest.raises(UploadFault, match="There was no answer for"):
         stack.connect(tmp_path).send_import(file, REQUEST)
     # At once at first, then one after the other.
     assert stack.sent.total() > 8

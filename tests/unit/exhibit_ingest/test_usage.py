@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 
 from core.errors import UploadRefusedError
 from core.imports.uploads import parse_upload
-from exhibit_ingest.cli import commands, main
-from exhibit_ingest.cli.checks import check_case_exists, check_load_file, check_name, check_overlay_case
-from local.errors import UsageError
+from exhibit_ingest.cli import main
+from exhibit_ingest.errors import WrongUsageError
+from exhibit_ingest.importing.checks import check_case, check_load_file, check_name
+from local.command import commands
+from tests.unit.exhibit_ingest.played_sessions import open_session
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,9 @@ from local.errors import UsageError
         ["import", __file__, "--case", "a", "--corrects", "0"],
         ["import", __file__, __file__, "--case", "a", "--corrects", "7"],
         ["import", __file__, "--case", "a", "--corrects", "7", "--profile", "p"],
+        ["import", __file__, "--case", "a", "--user", "u/v"],
+        ["import", __file__, "--case", "a", "--limit-rate", "fast"],
+        ["import", __file__, "--case", "a", "--expect", "rows=3"],
         ["export"],
         ["cases", "--ten", "a"],
         ["cases", "--tenant", "a/b"],
@@ -109,7 +114,7 @@ def test_a_database_url_that_cannot_be_used_is_wrong_usage(
 def accepts(check: Callable[[], object]) -> bool:
     try:
         check()
-    except (UsageError, UploadRefusedError):
+    except (WrongUsageError, UploadRefusedError):
         return False
     return True
 
@@ -127,29 +132,45 @@ def test_a_name_is_wrong_usage_where_the_functions_would_refuse_it(name: str) ->
 def test_a_file_that_cannot_be_uploaded_under_its_name_is_wrong_usage(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     file.touch()
-    with pytest.raises(UsageError, match=r"the name of the file '.*' (has|is|begins) .*; rename the file") as error:
-        check_load_file(file, "t", "c")
+    with pytest.raises(
+        WrongUsageError, match=r"the name of the file '.*' (has|is|begins) .*; rename the file"
+    ) as error:
+        check_load_file(file, "c")
     assert str(error.value).isprintable()
 
 
+def find_case(tmp_path: Path, names: list[str], case: str, *, is_overlay: bool = False) -> None:
+    """Check a case of a tenant which has the case itself, if it is one of the names, and the others as similar ones."""
+    described = [{"name": name} for name in names]
+    found = {"exact": {"name": case} if case in names else None, "similar": described}
+    session, api = open_session(lambda *_: found, tmp_path)
+    check_case(session, case, is_overlay=is_overlay, may_create=False)
+    assert [path for _, path, _ in api.requests] == [f"/cases/similar?name={quote_plus(case)}"]
+
+
 @pytest.mark.parametrize(
-    ("names", "advice"), [(["Acme."], "similar names: 'Acme.'"), ([], "listed by: .*exhibit-ingest cases")]
+    ("names", "advice"), [(["Acme."], "similar names: 'Acme.'"), ([], "listed by: .*exhibit-ingest cases --stack acme")]
 )
-def test_an_overlay_of_a_case_that_does_not_exist_is_wrong_usage(names: list[str], advice: str) -> None:
-    with pytest.raises(UsageError, match=f"no case 'Acme'.*--mode append_overlay.*{advice}"):
-        check_overlay_case(names, "Acme")
-    check_overlay_case([*names, "Acme"], "Acme")
+def test_an_overlay_of_a_case_that_does_not_exist_is_wrong_usage(tmp_path: Path, names: list[str], advice: str) -> None:
+    with pytest.raises(WrongUsageError, match=f"no case 'Acme'.*--mode append_overlay.*{advice}"):
+        find_case(tmp_path, names, "Acme", is_overlay=True)
+    find_case(tmp_path, [*names, "Acme"], "Acme", is_overlay=True)
 
 
-def test_a_misspelt_case_is_wrong_usage_and_a_new_one_is_not() -> None:
-    names = ["Smith v. Jones", "SMITH V JONES", *(f"Smith v. Jones {number}" for number in range(9)), "Acme"]
+def test_a_misspelt_case_is_wrong_usage_and_a_new_one_is_not(tmp_path: Path) -> None:
+    names = ["SMITH V JONES", "Smith v. Jones"]
     with pytest.raises(
-        UsageError, match=r"'Smith v Jones'.*'SMITH V JONES'; 'Smith v\. Jones';.*--create-case"
+        WrongUsageError, match=r"'Smith v Jones'.*'SMITH V JONES'; 'Smith v\. Jones'\..*--create-case"
     ) as error:
-        check_case_exists(names, "Smith v Jones")
-    assert str(error.value).count("'") == 2 * 6
-    for case in ("Smith v. Jones", "Doe"):
-        check_case_exists(names, case)
+        find_case(tmp_path, names, "Smith v Jones")
+    assert str(error.value).count("'") == 2 * 3
+    find_case(tmp_path, names, "Smith v. Jones")
+    find_case(tmp_path, [], "Doe")
+
+
+def test_a_check_does_not_compare_bates_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["check", __file__, "--case", "a", "--expect", "bates=A1-A9"]) == 2
+    assert "a check does not know the Bates numbers" in capsys.readouterr().err
 
 
 def test_a_console_that_is_not_built_says_how_its_link_is_printed(

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from exhibit_ingest.cli.main import main
-from exhibit_ingest.cli.summary import build_console
-from exhibit_ingest.cli.workspace import Workspace
-from exhibit_ingest.volumes.inventory import Upload, UploadMemory, identify_content, list_files
+from exhibit_ingest.importing.summary import build_console
 from exhibit_ingest.volumes.output import build_figures, print_figures
 from exhibit_ingest.volumes.several import SeveralVolumes, VolumeResult, list_volumes
-from tests.support.volumes.zip_bytes import ENCRYPTED, Entry, build_zip
+from exhibit_ingest.volumes.survey import survey_volume
+from local.command.workspace import Workspace
 
 DAT = b"Control Number\r\nA-1\r\n"
 
@@ -29,14 +28,6 @@ def put(folder: Path, *paths: str) -> Path:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(DAT)
     return folder
-
-
-def put_zip(folder: Path, *entries: Entry) -> Path:
-    """A zip beside the folder."""
-    folder.mkdir()
-    archive = folder / "VOL001.zip"
-    archive.write_bytes(build_zip([Entry(b"a.dat", DAT), *entries]))
-    return archive
 
 
 def with_link(folder: Path) -> Path:
@@ -67,29 +58,20 @@ def empty(folder: Path) -> Path:
     ("build", "reasons"),
     [
         (
-            lambda folder: put(folder, "DATA/a.dat", "DATA/b.dat"),
-            ["SEVERAL_LOAD_FILES", "DATA/a.dat (21 bytes), DATA/b.dat (21 bytes)", "Set --load-file to"],
+            lambda folder: put(folder, "NATIVES/1.pdf", "x/y/a.dat"),
+            ["NO_LOAD_FILE", "Other places have: x/y/a.dat.", "Use --load-file with the path of the load file"],
         ),
         (
-            lambda folder: put(folder, "DATA/a.dat", "DATA/a.opt", "DATA/b.lfp"),
-            ["SEVERAL_LOAD_FILES", "DATA/a.opt", "DATA/b.lfp", "Set --image-load-file to"],
+            lambda folder: put(folder, "VOL001.opt", "VOL001.rar"),
+            ["NO_LOAD_FILE", "not unpacked: VOL001.rar", "--image-load-file to import an OPT"],
         ),
-        (lambda folder: put(folder, "NATIVES/1.pdf", "x/y/a.dat"), ["NO_LOAD_FILE", "x/y/a.dat", "Set --load-file to"]),
-        (empty, ["has no files", "give the folder of a production"]),
-        (with_link, ["VOL001/NATIVES is a link", "put the file or folder itself in its place"]),
-        (with_pipe, ["VOL001/1.txt is not a regular file"]),
-        (with_a_name_of_bytes, ["/VOL001/\\udcff.txt' cannot be sent", "rename it"]),
-        (lambda folder: put(folder, "a.dat", "a\\b.txt"), ["a\\b.txt' cannot be sent", "rename it"]),
-        (lambda folder: put(folder, "a.dat", "TEXT/ /1.txt"), ["no blank name", "rename it"]),
-        (lambda folder: put_zip(folder, Entry(b" /1.txt", b"x")), ["ZIP_PATH: Entry ' /1.txt': the name, or a part"]),
-        (lambda folder: put_zip(folder, Entry(b".", b"x")), ["Entry '.': its name is that of a folder", "a name"]),
-        (not_a_zip, ["ZIP_DAMAGED", "Make the zip again"]),
-        (lambda folder: put_zip(folder, Entry(b"../evil", b"x")), ["ZIP_PATH: Entry '../evil'"]),
-        (
-            lambda folder: put_zip(folder, Entry(b"1.doc", b"x", flags=ENCRYPTED)),
-            ["ZIP_ENCRYPTED: Entry '1.doc'", "without a password"],
-        ),
-        (lambda folder: put_zip(folder, Entry(b"b.dat", b"x")), ["SEVERAL_LOAD_FILES", "Set --load-file to"]),
+        (empty, ["VOL001 has no files", "Give another folder"]),
+        (with_link, ["NATIVES is a link", "put the file or folder itself in its place"]),
+        (with_pipe, ["1.txt is not a file"]),
+        (with_a_name_of_bytes, ["\\udcff.txt has", "bytes that are not UTF-8 in its name"]),
+        (lambda folder: put(folder, "a.dat", "a\\b.txt"), ["a\\b.txt has a backslash"]),
+        (lambda folder: put(folder, "a.dat", "TEXT/ /1.txt"), ["TEXT/ /1.txt has a blank name"]),
+        (not_a_zip, ["VOL001.zip is not a complete zip", "Make the zip again"]),
     ],
 )
 def test_what_cannot_be_a_volume_is_refused_before_anything_starts(
@@ -102,7 +84,8 @@ def test_what_cannot_be_a_volume_is_refused_before_anything_starts(
     assert [reason for reason in reasons if reason not in printed.err] == []
     assert main([*command, "--json"], workspace) == 1
     document = json.loads(capsys.readouterr().out)
-    assert document == {"volume": None, "imports": [], "pages": None, "files": None, "error": document["error"]}
+    nothing = dict.fromkeys(("volume", "pages", "files", "found"))
+    assert document == {**nothing, "imports": [], "error": document["error"]}
     assert f"exhibit-ingest: error: {document['error']}\n" == printed.err
     assert not workspace.state_dir.exists()
 
@@ -131,16 +114,17 @@ def test_wrong_usage_of_volumes(
 
 
 def test_of_several_volumes_none_is_sent_if_one_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = put(tmp_path / "PROD", "VOL001/DATA/a.dat", "VOL002/a.dat", "VOL002/b.dat", "letter.pdf")
+    folder = put(tmp_path / "PROD", "VOL001/DATA/a.dat", "VOL002/a.dat", "letter.pdf")
+    (folder / "VOL003.zip").write_bytes(b"cut off")
     workspace = Workspace(tmp_path / "state")
     assert main(["import", str(folder), "--case", "c"], workspace) == 1
     printed = capsys.readouterr().err
-    assert "error: VOL002: SEVERAL_LOAD_FILES" in printed
-    assert "Nothing was imported of the 2 volumes." in printed
+    assert "VOL003.zip is not a complete zip" in printed
+    assert "Nothing was imported of the 3 volumes." in printed
     assert main(["import", str(folder), "--case", "c", "--json"], workspace) == 1
     document = json.loads(capsys.readouterr().out)
     assert (document["volumes"], document["not_sent"]) == ([], [str(folder / "letter.pdf")])
-    assert "SEVERAL_LOAD_FILES" in document["error"]
+    assert "VOL003.zip is not a complete zip" in document["error"]
     assert not workspace.state_dir.exists()
 
 
@@ -149,13 +133,13 @@ def run_several(
 ) -> tuple[int, str]:
     """The exit code and the output of volumes that end with these codes."""
 
-    def run_one(path: Path) -> VolumeResult:
+    def run_one(path: Path, add: Callable[[VolumeResult], None]) -> None:
+        add(VolumeResult(abs(codes[path.name]), {"volume": path.name}, 1, [1, 1, 0, 0, 0]))
         if codes[path.name] < 0:
             raise KeyboardInterrupt
-        return VolumeResult(codes[path.name], {"volume": path.name}, 1, [1, 1, 0, 0, 0])
 
     found = list_volumes([put(folder, *(f"{name}/a.dat" for name in codes))], {})
-    code = SeveralVolumes(found, "local", "c", {}, run_one, as_json).run(build_console(sys.stdout))
+    code = SeveralVolumes(found, {}, run_one, as_json).run(build_console(sys.stdout))
     return code, capsys.readouterr().out
 
 
@@ -183,43 +167,14 @@ def test_an_interruption_says_which_volumes_were_not_begun(tmp_path: Path, capsy
     with pytest.raises(KeyboardInterrupt) as interrupted:
         run_several(tmp_path, {"V1": 0, "V2": -1, "V3": 0, "V4": 0}, capsys, as_json=True)
     assert interrupted.value.__notes__ == ["Not begun: V3, V4."]
-    assert json.loads(capsys.readouterr().out)["volumes"] == [{"volume": "V1"}]
+    assert json.loads(capsys.readouterr().out)["volumes"] == [{"volume": "V1"}, {"volume": "V2"}]
 
 
-def test_a_load_file_that_is_chosen_settles_which_one(tmp_path: Path) -> None:
-    from exhibit_ingest.volumes.survey import survey_volume
-
-    folder = put(tmp_path / "VOL001", "DATA/a.dat", "DATA/b.dat", "NATIVES/1.txt")
-    source = survey_volume(folder, "local", "c", {"loadFile": "data\\B.DAT"})
-    assert (source.name, len(source.files), source.size) == ("VOL001", 3, 63)
-
-
-def test_an_unreadable_folder_is_not_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = put(tmp_path / "VOL001", "a.dat", "NATIVES/1.txt")
-    scan = os.scandir
-
-    def refuse(path: str) -> object:
-        if str(path).endswith("NATIVES"):
-            raise PermissionError(13, "Permission denied", str(path))
-        return scan(path)
-
-    monkeypatch.setattr(os, "scandir", refuse)
-    with pytest.raises(PermissionError, match="NATIVES"):
-        list_files(folder)
-
-
-def test_an_upload_of_files_with_other_sizes_or_times_is_another_one(tmp_path: Path) -> None:
-    folder, memory = put(tmp_path / "VOL001", "a.dat"), UploadMemory(tmp_path / "state")
-    files = list_files(folder)
-    content = identify_content(files, "local", "c")
-    memory.begin_upload(content, Upload(7, "2026"))
-    os.utime(folder / "a.dat", ns=(0, files[0].changed + 1))
-    changed = list_files(folder)
-    assert memory.find_upload(content) == (7, "2026")
-    assert memory.find_upload(identify_content(changed, "local", "c")) is None
-    assert memory.find_upload(identify_content(files, "local", "d")) is None
-    memory.end_upload(content)
-    assert memory.find_upload(content) is None
+@pytest.mark.parametrize("settings", [{"loadFile": "x/y/a.dat"}, {"imageLoadFile": "x/VOL001.opt"}])
+def test_a_load_file_that_is_chosen_may_be_anywhere(tmp_path: Path, settings: dict[str, str]) -> None:
+    folder = put(tmp_path / "VOL001", "x/y/a.dat", "x/VOL001.opt", "NATIVES/1.txt", "more.7z")
+    source = survey_volume(folder, settings)
+    assert (source.name, source.size, source.archives) == ("VOL001", 4 * len(DAT), ["more.7z"])
 
 
 def test_figures_are_those_of_both_imports_and_unreferenced_files_are_counted_once() -> None:

@@ -14,8 +14,8 @@ from typing import Any, TextIO
 
 import pytest
 
-from exhibit_ingest.cli.workspace import Workspace
-from exhibit_ingest.undo.resuming import describe_stopped
+from exhibit_ingest.undo.output import describe_stopped
+from local.command.workspace import Workspace
 from local.errors import LocalError, StackBusyError
 from local.lambda_runtime.activity import Activity
 from local.lambda_runtime.fork_server import ForkLoop
@@ -115,7 +115,7 @@ def test_an_error_of_a_service_is_reported_as_the_end_of_serve_only_after_it(tmp
 
 def test_the_end_of_serve_during_an_undo_does_not_advise_an_import(tmp_path: Path) -> None:
     with lock_state_directory(tmp_path), publish_address(tmp_path, address(tmp_path)):
-        served = Workspace(tmp_path).connect(1, f"ended during the undo. {describe_stopped(12, 'local')}")
+        served = Workspace(tmp_path).connect(1, f"ended during the undo. {describe_stopped(12, [])}")
     with (
         pytest.raises(
             LocalError, match=r"`serve` \(process 4711\) ended during the undo.*Do not import the file"

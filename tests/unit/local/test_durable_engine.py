@@ -10,14 +10,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aws_durable_execution_sdk_python.lambda_service import OperationAction, OperationType, OperationUpdate, WaitOptions
 from aws_durable_execution_sdk_python_testing.execution import Execution
 from aws_durable_execution_sdk_python_testing.executor import Executor
 
 from local.lambda_runtime.activity import Activity
 from local.lambda_runtime.durable_engine import ScaledClock, WakingExecutor
-from local.lambda_runtime.durable_executions import DurableExecutions, StartedExecution
+from local.lambda_runtime.durable_executions import (
+    DurableExecutions,
+    ExecutionAlreadyStartedError,
+    StartedExecution,
+)
 from local.lambda_runtime.invocation import InvocationFailedError
+from local.storage.index import Index
 from local.template.model import DurableConfig, Function
 from local.time_scale import TimeScale
 
@@ -27,14 +33,15 @@ SAGA = Function("Saga", "saga.handler", 60, 128, {}, alias="live", durable=Durab
 @contextmanager
 def engine(folder: Path, invoke: Callable[[str, object], Any]) -> Iterator[tuple[DurableExecutions, Activity]]:
     """An engine whose functions are one callable."""
-    activity = Activity(folder / "failures.log")
-    executions = DurableExecutions(invoke, activity, TimeScale(0.001), folder / "durable.log")
+    activity, index = Activity(folder / "failures.log"), Index(folder / "objects")
+    executions = DurableExecutions(invoke, activity, TimeScale(0.001), folder / "durable.log", index)
     try:
         yield executions, activity
     finally:
         executions.announce_stop()
         executions.release()
         executions.stop()
+        index.close()
 
 
 def succeed(function: str, payload: object) -> dict[str, str]:
@@ -152,3 +159,38 @@ def test_a_scaled_clock_runs_faster_by_as_much_as_its_waits_are_shorter() -> Non
 def test_a_clock_that_is_not_scaled_is_the_real_one() -> None:
     clock = ScaledClock(TimeScale())
     assert 59 < clock.arm(clock.now() + timedelta(minutes=1)) <= 60
+
+
+class Killed:
+    """A function that is killed in the middle, when `killed` is set."""
+
+    def __init__(self) -> None:
+        self.invoked, self.killed = threading.Event(), threading.Event()
+        self.payloads: list[Any] = []
+
+    def __call__(self, function: str, payload: Any) -> dict[str, Any]:
+        self.payloads.append(payload)
+        self.invoked.set()
+        assert self.killed.wait(30)
+        raise InvocationFailedError(function, "Runtime.ExitError", "killed", Path("log"))
+
+
+def test_an_execution_that_had_not_ended_goes_on_with_the_next_engine(tmp_path: Path) -> None:
+    killed = Killed()
+    with engine(tmp_path, killed) as (executions, _):
+        started = executions.start(SAGA, "live", "one", '{"n": 1}')
+        assert killed.invoked.wait(30)
+        executions.announce_stop()
+        killed.killed.set()
+    with engine(tmp_path, succeed) as (executions, _):
+        again = executions.start(SAGA, "live", "one", '{"n": 1}')
+        again.closed.result(30)
+        executions.start(SAGA, "live", "two", "{}").closed.result(30)
+        assert (again.arn, executions.get_statuses("Saga")) == (started.arn, {"one": "SUCCEEDED", "two": "SUCCEEDED"})
+    unused = Killed()
+    with engine(tmp_path, unused) as (executions, _):
+        # What has ended is known and does not run again.
+        executions.start(SAGA, "live", "two", "{}").closed.result(30)
+        assert (executions.list_running(), unused.payloads) == ([], [])
+        with pytest.raises(ExecutionAlreadyStartedError):
+            executions.start(SAGA, "live", "two", '{"another": "payload"}')

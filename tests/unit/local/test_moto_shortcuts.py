@@ -8,31 +8,7 @@ from typing import Any
 
 import pytest
 
-from local.services.moto_shortcuts import is_retained, keep_last_content
-
-
-class Key:
-    """An object of S3 that counts how often its content is read."""
-
-    def __init__(self, content: bytes) -> None:
-        self.content, self.reads = content, 0
-
-    def read(self) -> bytes:
-        self.reads += 1
-        return self.content
-
-    def write(self, content: bytes) -> None:
-        self.content = content
-
-    value = keep_last_content(property(read, write))
-
-
-def test_the_content_of_the_object_that_was_read_last_is_read_once() -> None:
-    first, second = Key(b"first"), Key(b"second")
-    assert [first.value, first.value, second.value, first.value] == [b"first", b"first", b"second", b"first"]
-    assert (first.reads, second.reads) == (2, 1)
-    first.value = b"new"
-    assert first.value == b"new"
+from local.services.moto_shortcuts import is_retained
 
 
 @pytest.mark.parametrize(("age_s", "retained"), [(59, True), (61, False)])

@@ -11,6 +11,7 @@ from local.errors import LocalError
 from local.services.mysql_connection import parse_url
 
 PRIVATE = "mysql+pymysql://root@127.0.0.1:3999/exhibits?charset=utf8mb4"
+SOCKET = "mysql+pymysql://root:0a1b@localhost/exhibits?unix_socket=%2Ftmp%2Fa%20b%2Fserver.sock&charset=utf8mb4"
 SECURED = "mysql+pymysql://root:0a1b@127.0.0.1:3999/exhibits?charset=utf8mb4"
 
 
@@ -19,6 +20,7 @@ SECURED = "mysql+pymysql://root:0a1b@127.0.0.1:3999/exhibits?charset=utf8mb4"
     [
         PRIVATE,
         SECURED,
+        SOCKET,
         "mysql+pymysql://me:p%40ss@db/acme?ssl_ca=ca.pem&charset=utf8mb4",
         "mysql+pymysql://me@db:1/a",
     ],

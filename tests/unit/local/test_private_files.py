@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from exhibit_ingest.cli.report_download import download
 from local.private_files import make_private_folder, write_secret_file
 from local.services.state_lock import lock_state_directory
-from tests.unit.exhibit_ingest.import_states import state
 
 
 @pytest.fixture(autouse=True)
@@ -41,26 +39,3 @@ def test_a_secret_file_is_replaced_and_private(tmp_path: Path) -> None:
     write_secret_file(path, "now")
     assert (mode(path.parent), mode(path), path.read_text()) == (0o700, 0o600, "now")
     assert list(path.parent.iterdir()) == [path]
-
-
-class Bucket:
-    """S3 with one report."""
-
-    def get_paginator(self, _name: str) -> Bucket:
-        """Of the report."""
-        return self
-
-    def paginate(self, **_given: str) -> list[dict[str, list[dict[str, str]]]]:
-        """One page."""
-        return [{"Contents": [{"Key": "reports/7/1/rejected_rows.dat"}]}]
-
-    def download_file(self, _bucket: str, _key: str, path: str) -> None:
-        """Write it as boto3 does."""
-        Path(path).write_text("rows")
-
-
-def test_reports_are_private(tmp_path: Path) -> None:
-    reports = download(Bucket(), "b", state(), tmp_path / "reports" / "7-x")  # type: ignore[arg-type]
-    assert reports.rejected_rows is not None
-    assert mode(reports.rejected_rows) == 0o600
-    assert [mode(each) for each in (tmp_path / "reports", tmp_path / "reports" / "7-x")] == [0o700, 0o700]

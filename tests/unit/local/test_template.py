@@ -138,7 +138,10 @@ def test_the_private_server_has_the_settings_of_the_deployed_cluster() -> None:
     parameters = load_document(DEFAULT_TEMPLATE)["Resources"]["DatabaseParameters"]["Properties"]["Parameters"]
     deployed = {name.replace("_", "-"): str(value) for name, value in parameters.items()}
     common = deployed.keys() & SETTINGS.keys()
-    assert common == {"transaction-isolation", "sql-mode", "character-set-server", "innodb-lock-wait-timeout"}
+    assert common == {
+        *("transaction-isolation", "sql-mode", "character-set-server", "innodb-lock-wait-timeout"),
+        "auto-increment-increment",
+    }
     assert {name: deployed[name] for name in common} == {name: SETTINGS[name] for name in common}
 
 

@@ -80,7 +80,9 @@ def test_every_response_confines_the_page(built: Path) -> None:
         assert policy["default-src"] == "'none'"
         assert policy["script-src"] == policy["style-src"] == "'self'"
         assert policy["connect-src"].split() == ["'self'", BUCKET, DOMAIN]
-        assert (policy["require-trusted-types-for"], policy["trusted-types"]) == ("'script'", "'none'")
+        assert (policy["require-trusted-types-for"], policy["trusted-types"]) == ("'script'", "tiff-worker")
+        assert policy["worker-src"] == "'self'"
+        assert "frame-src" not in policy
         assert headers["x-content-type-options"] == "nosniff"
 
 
@@ -93,6 +95,9 @@ def test_the_page_knows_how_to_sign_in(built: Path, tmp_path: Path) -> None:
         "signIn": {"kind": "cognito", "domain": DOMAIN, "clientId": "client"},
         "storage": BUCKET,
     }
+    # The command has a sign-in before the user pool knows the address of the console.
+    described = {"kind": "none", "domain": DOMAIN, "clientId": "client"}
+    assert config({**ON_AWS, "CONSOLE_SIGN_IN": "none"})["signIn"] == described
     here = {"AWS_ENDPOINT_URL": "http://127.0.0.1:5000", "CONSOLE_STORAGE": BUCKET, "CONSOLE_SIGN_IN": "local"}
     assert config(here) == {"signIn": {"kind": "local"}, "storage": "http://127.0.0.1:5000"}
     issuer = {"CONSOLE_SIGN_IN": "issuer", "CONSOLE_ISSUER": "https://id.example.com", "CONSOLE_CLIENT_ID": "firm"}

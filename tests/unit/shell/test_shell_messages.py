@@ -14,7 +14,7 @@ from shell.work import redrive
 from shell.work.messages import ImportMessage, Message, RedrivableMessage, VolumeMessage
 from shell.work.reading import UnknownMessageError, dispatch, read_message
 
-CORPUS = Path(__file__).resolve().parents[3] / "events" / "messages" / "recorded.jsonl"
+CORPUS = Path(__file__).resolve().parents[3] / "tests" / "corpus" / "0.1.0" / "messages.jsonl"
 DELAY_S = 60
 # What messages have in common; no message is one of these alone.
 BASES = {"RedrivableMessage", "VolumeMessage", "EventMessage"}

@@ -1,72 +1,59 @@
-"""A page that is read by zones, compared with the sorted list, and how much of the case is read for it."""
+"""Where the first exhibit can be that a list looks for, by zones that overlap in any way."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shell.zones.zone_map import SizedZone, Zone, build_zone
-from shell.zones.zone_walks import Ids, merge_ids, walk_zones
+from shell.zones.zone_walks import Ids, find_first
 
-# Control numbers by chunk; the ids follow the chunks. Those with a vowel are of the lead.
-CHUNKS = st.lists(st.lists(st.text("aeixyz", min_size=1, max_size=3), min_size=1, max_size=8), max_size=40)
-
-
-def build(chunks: Sequence[Sequence[str]]) -> tuple[list[SizedZone], dict[int, str]]:
-    """The zones in the order of reading, and the control numbers by id."""
-    ids = count(1)
-    created = [[(number, next(ids)) for number in chunk] for chunk in chunks]
-    zones = [SizedZone(zone, len(chunk)) for chunk in created if (zone := build_zone(chunk))]
-    return sorted(zones, key=lambda each: each.zone.first_number), {at: n for chunk in created for n, at in chunk}
+CHUNKS = st.lists(st.lists(st.integers(0, 400), min_size=1, max_size=6, unique=True), max_size=60)
 
 
-class Case:
-    """A case whose zones are read; `ids` are those that were read."""
-
-    def __init__(self, chunks: Sequence[Sequence[str]], start: str) -> None:
-        zones, self.numbers = build(chunks)
-        self.zones, self.start, self.read_ids = [each for each in zones if each.zone.last_number >= start], start, 0
-
-    def list_lead(self, ids: Ids) -> list[str]:
-        """The control numbers of the lead's exhibits with some ids."""
-        numbers = [self.numbers[at] for first, last in ids for at in range(first, last + 1)]
-        return [number for number in numbers if set(number) & set("aei")]
-
-    def count(self, groups: Sequence[Sequence[SizedZone]], needed: int) -> list[int]:
-        return [min(needed, len(self.list_lead(merge_ids(group)))) for group in groups]
-
-    def walk(self, most: int) -> list[str] | None:
-        def read(ids: Ids, following: SizedZone | None) -> list[str]:
-            self.read_ids += len(self.list_lead(ids))
-            numbers = sorted(each for each in self.list_lead(ids) if each >= self.start)
-            return [n for n in numbers if following is None or n < following.zone.first_number][:most]
-
-        return walk_zones(self.zones, most, self.count, read)
+def build(chunks: Sequence[Sequence[int]], *, is_descending: bool) -> list[SizedZone]:
+    """Zones in the order of reading, of exhibits whose control numbers are drawn and whose ids are in order."""
+    zones, next_id = list[SizedZone](), 1
+    for chunk in chunks:
+        zone = build_zone((f"{number:03}", next_id + place) for place, number in enumerate(chunk))
+        next_id += len(chunk)
+        assert zone is not None
+        zones.append(SizedZone(zone, len(chunk)))
+    if is_descending:
+        return sorted(zones, key=lambda each: each.zone.last_number, reverse=True)
+    return sorted(zones, key=lambda each: each.zone.first_number)
 
 
-@given(chunks=CHUNKS, start=st.text("aeixyz", max_size=2), most=st.integers(1, 6))
-def test_a_page_by_zones_is_that_of_the_sorted_list(chunks: list[list[str]], start: str, most: int) -> None:
-    case = Case(chunks, start)
-    found = case.walk(most)
-    expected = sorted(n for n in case.numbers.values() if n >= start and set(n) & set("aei"))[:most]
-    assert found is None or found == expected
+def has(ids: Ids, linked: set[int]) -> bool:
+    """Whether one of the linked exhibits is in the ranges."""
+    return any(first <= each <= last for each in linked for first, last in ids)
 
 
-def test_exhibits_that_lie_together_far_from_the_start_are_found_by_a_few_zones() -> None:
-    chunks = [[f"{'x' if chunk < 240 else 'a'}{chunk:04}{line:04}" for line in range(50)] for chunk in range(300)]
-    chunks = [[f"{chunk:04}{number}" for number in numbers] for chunk, numbers in enumerate(chunks)]
-    case = Case(chunks, "0000")
-    assert case.walk(101) == sorted(n for chunk in chunks[240:] for n in chunk)[:101]
-    assert case.read_ids <= 1_000
+@given(chunks=CHUNKS, linked=st.sets(st.integers(1, 360)), is_descending=st.booleans())
+def test_nothing_linked_is_before_the_first_zone(
+    chunks: list[list[int]], linked: set[int], is_descending: bool
+) -> None:
+    zones = build(chunks, is_descending=is_descending)
+    rounds: list[int] = []
+
+    def has_any(groups: Sequence[Ids]) -> list[bool]:
+        rounds.append(len(groups))
+        return [has(ids, linked) for ids in groups]
+
+    place = find_first(zones, has_any)
+    own = [has([(each.zone.first_exhibit, each.zone.last_exhibit)], linked) for each in zones]
+    assert place == (own.index(True) if True in own else None)
+    assert len(rounds) <= 4
+    assert all(size <= 16 for size in rounds)
 
 
-def test_zones_that_each_span_the_case_are_given_up() -> None:
-    # The first exhibit of each is not of the lead.
-    case = Case([[f"{line:04}x{chunk:04}{'a' if line else ''}" for line in range(10)] for chunk in range(2000)], "")
-    assert case.walk(101) is None
+def test_exhibits_that_lose_the_link_meanwhile_end_no_list() -> None:
+    zones = build([[number] for number in range(40)], is_descending=False)
+    answers = iter([[False, False, True, True], [False] * 9])
+    assert find_first(zones, lambda _: next(answers)) == 4
+    assert find_first([], lambda _: []) is None
 
 
 def test_the_zone_of_numbers_that_servers_order_otherwise_is_not_known() -> None:

@@ -18,7 +18,7 @@ from tools.environment_sizes import LIMIT, measure
 
 # Powertools reads its own variables; the others are for the local stack and the tests.
 NOT_OURS = "POWERTOOLS_"
-NEVER_DEPLOYED = {"AWS_ENDPOINT_URL", "DATABASE_URL"}
+NEVER_DEPLOYED = {"AWS_ENDPOINT_URL", "AWS_LAMBDA_FUNCTION_NAME", "DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 SERVED: tuple[str, ...] = (
     *("Imports", "ImportChecks", "ImportResults", "Profiles", "Exhibits", "Custodians", "Custody", "Productions"),
@@ -74,7 +74,9 @@ def test_no_function_is_changed_before_the_schema(deployed: Deployed) -> None:
 
 def test_the_schema_is_migrated_once_everything_on_its_way_is_there(deployed: Deployed) -> None:
     migration = deployed.resources["DatabaseMigration"]
-    assert {"DatabaseWriter", "SecretsEndpoint", "S3Endpoint"} <= {*migration["DependsOn"]}
+    assert migration["DependsOn"] == "DatabaseWriter"
+    reached = {target(each) for each in migration["Properties"]["Endpoints"]}
+    assert {"SecretsEndpoint", "S3Endpoint", "LambdaEndpoint"} <= reached
     assert migration["Properties"]["ServiceTimeout"] > deployed.functions["MigrateDatabaseFunction"]["Timeout"]
 
 
@@ -131,7 +133,7 @@ def test_only_functions_that_send_to_their_own_queue_may_loop(deployed: Deployed
         if "sqs:SendMessage" in listed(statement["Action"])
         and consumer.queue in map(target, listed(statement["Resource"]))
     }
-    assert len(own) == 8
+    assert len(own) == 9
     assert own == {name for name, each in deployed.functions.items() if each.get("RecursiveLoop") == "Allow"}
 
 

@@ -32,6 +32,7 @@ def test_every_queue_has_its_consumer(deployed: Deployed) -> None:
         ("VolumeWorkQueue", "ProcessVolumeFunction"),
         ("OutboxWakeQueue", "PublishOutboxFunction"),
         ("ProductionChecksQueue", "ResumeProductionsFunction"),
+        ("CasePurgesQueue", "PurgeCasesFunction"),
         ("ImportReportsQueue", "WriteImportReportFunction"),
         ("ProductionRequestsQueue", "StartProductionFunction"),
     }

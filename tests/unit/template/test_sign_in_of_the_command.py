@@ -25,6 +25,20 @@ def test_the_pool_sends_browsers_back_to_the_console_and_to_the_ports_of_the_com
     )
 
 
+def test_the_command_has_a_sign_in_before_the_address_of_the_console_is_known(transformed: dict[str, Any]) -> None:
+    first = deployed_with(transformed, {})
+    client = first.resources["ConsoleClient"]["Properties"]
+    assert client["CallbackURLs"] == [f"http://localhost:{port}/" for port in PORTS]
+    assert "LogoutURLs" not in client
+    said = first.resources["ConsoleFunction"]["Properties"]["Environment"]["Variables"]
+    assert (said["CONSOLE_SIGN_IN"], said["CONSOLE_CLIENT_ID"]) == ("none", {"Ref": "ConsoleClient"})
+    assert "amazoncognito.com" in str(said["CONSOLE_SIGN_IN_DOMAIN"])
+    assert first.of_type("AWS::Cognito::UserPoolDomain")
+    other = deployed_with(transformed, OTHER_ISSUER)
+    assert not other.of_type("AWS::Cognito::UserPoolDomain")
+    assert "ConsoleClient" not in other.resources
+
+
 def test_the_command_learns_of_another_issuer_and_of_the_client_that_its_tokens_are_for(
     transformed: dict[str, Any],
 ) -> None:

@@ -3,11 +3,13 @@ import { useDeferredValue, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, data, type Schemas } from "../../api/client";
 import { useCanImport } from "../../api/me";
+import { CaseState } from "../../ui/CaseState";
 import { useDropTarget } from "../../ui/DropTarget";
 import { Failure } from "../../ui/Failure";
 import { OpenRows } from "../../ui/OpenRows";
 import { More } from "../../ui/More";
 import { Skeleton } from "../../ui/Skeleton";
+import { useTitle } from "../../ui/title";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count, Time } from "../../ui/values";
 import { collectDrop, handOver } from "../../upload";
@@ -15,6 +17,7 @@ import { collectDrop, handOver } from "../../upload";
 const PAGE = 100;
 
 export function CasesPage() {
+  useTitle("Cases");
   const [search, setSearch] = useState("");
   const words = useDeferredValue(search.trim());
   const cases = useCases(words);
@@ -48,7 +51,7 @@ export function CasesPage() {
       {fault !== null && <Failure error={fault} />}
       {cases.isPending && <Skeleton rows={6} />}
       {cases.isError && <Failure error={cases.error} again={() => void cases.refetch()} />}
-      {cases.isSuccess && shown.length === 0 && <NoCases search={words} canImport={canImport ?? false} />}
+      {cases.data && shown.length === 0 && <NoCases search={words} canImport={canImport ?? false} />}
       {shown.length > 0 && (
         <div className="scroll" tabIndex={0} role="region" aria-label="List of cases">
           <CasesTable cases={shown} />
@@ -119,7 +122,8 @@ function CasesTable({ cases }: { cases: Schemas["CaseSummary"][] }) {
             <th scope="row" className="name">
               <Link href={`/cases/${each.id}/imports`}>
                 <Untrusted text={each.name} />
-              </Link>
+              </Link>{" "}
+              <CaseState of={each} />
             </th>
             <td className="num">
               <Link href={`/cases/${each.id}/documents`}>

@@ -1,32 +1,42 @@
-import { useEffect, useRef } from "react";
+import { useRef } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
+import { Work } from "./actions/Work";
+import { useCase } from "../../api/cases";
 import { CaseNav } from "../../ui/CaseNav";
 import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
-import { Skeleton } from "../../ui/Skeleton";
+import { useTitle } from "../../ui/title";
 import { Untrusted } from "../../ui/Untrusted";
-import { Count } from "../../ui/values";
+import { count } from "../../ui/values";
 import { DocumentPanel } from "./DocumentPanel";
-import { DocumentsTable } from "./DocumentsTable";
+import { Unsaved } from "./detail/Unsaved";
+import { DocumentsList } from "./DocumentsList";
 import { FilterBar } from "./FilterBar";
-import { readFilters, readOpen, writeFilters, type Filters } from "./filters";
-import { useCase, useDocuments, useTotal } from "./queries";
+import { GoTo } from "./GoTo";
+import { readFilters, readOpen, withoutPlace, writeFilters, type Filters } from "../../api/documentFilters";
+import type { Size } from "./selection";
 import "./documents.css";
 
-/** The documents of a case. Filters and the open document are in the address. */
+/** The documents of a case. Filters, the place in the list and the open document are in the address. */
 export default function DocumentsPage({ caseId }: { caseId: number }) {
   const [address] = useSearchParams();
   const [, navigate] = useLocation();
   const filters = readFilters(address);
+  const matching = JSON.stringify(withoutPlace(filters));
   const open = readOpen(address);
   const ofCase = useCase(caseId);
-  const go = (to: URLSearchParams) => {
+  useTitle("Documents", ofCase.data?.name);
+  const goTo = useRef<(controlNumber: string) => void>(null);
+  const sayCount = useAnnouncedCount();
+  const go = (changed: Filters, opened: number | null, replace = false) => {
+    const to = writeFilters(changed);
+    if (opened !== null) to.set("open", String(opened));
     const query = to.toString();
-    navigate(`/cases/${caseId}/documents${query && `?${query}`}`);
+    navigate(`/cases/${caseId}/documents${query && `?${query}`}`, { replace });
   };
   const close = () => {
-    go(writeFilters(filters));
-    document.getElementById(`document-${open}`)?.focus();
+    go(filters, null);
+    document.querySelector<HTMLElement>(".documents [role=grid]")?.focus();
   };
   return (
     <section className="page documents">
@@ -39,14 +49,29 @@ export default function DocumentsPage({ caseId }: { caseId: number }) {
         <Failure error={ofCase.error} again={() => void ofCase.refetch()} />
       ) : (
         <>
-          <FilterBar
-            key={address.toString()}
-            caseId={caseId}
-            filters={filters}
-            onChange={(changed) => go(writeFilters(changed))}
-          />
+          <FilterBar caseId={caseId} filters={filters} onChange={(changed) => go(withoutPlace(changed), null)}>
+            <GoTo
+              key={filters.from}
+              from={filters.from}
+              onGo={(from) => {
+                go({ ...filters, from }, open, true);
+                goTo.current?.(from);
+              }}
+            />
+          </FilterBar>
+          <Work caseId={caseId} caseName={ofCase.data?.name ?? null} />
+          <Unsaved exhibitId={open} caseId={caseId} />
           <div className={open === null ? "columns" : "columns with-panel"}>
-            <List caseId={caseId} filters={filters} open={open} />
+            <DocumentsList
+              key={matching}
+              caseId={caseId}
+              caseName={ofCase.data?.name ?? null}
+              filters={filters}
+              open={open}
+              onOpen={(id, replace) => go(filters, id, replace)}
+              onCount={(size) => sayCount(matching, size)}
+              goTo={goTo}
+            />
             {open !== null && <DocumentPanel key={open} exhibitId={open} onClose={close} />}
           </div>
         </>
@@ -55,81 +80,16 @@ export default function DocumentsPage({ caseId }: { caseId: number }) {
   );
 }
 
-function List({ caseId, filters, open }: { caseId: number; filters: Filters; open: number | null }) {
-  const documents = useDocuments(caseId, filters);
-  const shown = documents.data?.pages.flatMap((page) => page.items) ?? [];
-  useAnnouncedCount(documents.isSuccess && !documents.isPlaceholderData ? shown.length : null, documents.hasNextPage);
-  if (documents.isPending) return <Skeleton rows={8} />;
-  if (documents.isError) return <Failure error={documents.error} again={() => void documents.refetch()} />;
-  if (shown.length === 0) return <NoDocuments caseId={caseId} filters={filters} />;
-  return (
-    <div className="stack">
-      <Total caseId={caseId} filters={filters} />
-      {documents.hasPreviousPage && (
-        <button
-          type="button"
-          disabled={documents.isFetchingPreviousPage}
-          onClick={() => void documents.fetchPreviousPage()}
-        >
-          Show the documents before
-        </button>
-      )}
-      <DocumentsTable caseId={caseId} documents={shown} filters={filters} open={open} />
-      {documents.hasNextPage && (
-        <button type="button" disabled={documents.isFetchingNextPage} onClick={() => void documents.fetchNextPage()}>
-          {documents.isFetchingNextPage ? "Loading…" : "Show more documents"}
-        </button>
-      )}
-    </div>
-  );
-}
-
-function Total({ caseId, filters }: { caseId: number; filters: Filters }) {
-  const total = useTotal(caseId, filters);
-  if (!total.data || total.data.total === null) return null;
-  return (
-    <p className="quiet">
-      {total.data.totalIsLowerBound && "More than "}
-      <Count value={total.data.total} /> {total.data.total === 1 ? "document" : "documents"}
-    </p>
-  );
-}
-
-function NoDocuments({ caseId, filters }: { caseId: number; filters: Filters }) {
-  if (Object.keys(filters).length === 0)
-    return (
-      <div className="empty">
-        <h2>There are no documents in this case</h2>
-        <p>
-          An import adds them. <Link href={`/cases/${caseId}/imports`}>See the imports of this case</Link> and what is
-          open in them.
-        </p>
-      </div>
-    );
-  return (
-    <div className="empty">
-      <h2>No document matches</h2>
-      {filters.from !== undefined && (
-        <p>No document that matches has the control number “{filters.from}” or a later one.</p>
-      )}
-      {filters.title !== undefined && (
-        <p>Numbers are not searched in titles: enter them as control number or Bates number.</p>
-      )}
-      <p>
-        Take a filter away above, or <Link href={`/cases/${caseId}/documents`}>show all documents</Link>. A row that was
-        rejected is not a document yet: <Link href={`/cases/${caseId}/imports`}>see the imports</Link>.
-      </p>
-    </div>
-  );
-}
-
-function useAnnouncedCount(count: number | null, hasMore: boolean) {
-  const last = useRef<number | null>(null);
-  useEffect(() => {
-    if (count !== null && last.current !== null && last.current !== count)
+/** Have the number of documents read aloud when other ones are listed. */
+function useAnnouncedCount() {
+  const last = useRef<string | null>(null);
+  return (matching: string, { count: found, isAtLeast }: Size) => {
+    if (last.current !== null && last.current !== matching)
       announce(
-        count === 0 ? "No document matches." : `${count} documents are shown${hasMore ? "; there are more" : ""}.`,
+        found === 0 && !isAtLeast
+          ? "No document matches."
+          : `${isAtLeast ? "At least " : ""}${count(found, "document")}.`,
       );
-    if (count !== null) last.current = count;
-  }, [count, hasMore]);
+    last.current = matching;
+  };
 }

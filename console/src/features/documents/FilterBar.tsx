@@ -1,102 +1,69 @@
-import { useDeferredValue, useId, useState, type FormEvent } from "react";
-import { Untrusted } from "../../ui/Untrusted";
-import type { FilterName, Filters } from "./filters";
-import { useNames } from "./queries";
+import type { FormEvent, ReactNode } from "react";
+import { Chips } from "./filtering/Chips";
+import { BatesFilter, DayFilter, Field, FilesFilter, MoreFilter } from "./filtering/Fields";
+import { Menu } from "./filtering/Menu";
+import { CustodianFilter, TagFilter } from "./filtering/Names";
+import type { FilterName, Filters } from "../../api/documentFilters";
+import "./filtering/filters.css";
 
-const WORDS: Record<FilterName, string> = {
-  title: "title has",
-  custodian: "custodian",
-  tag: "tag",
-  bates: "Bates number",
-  from: "from control number",
-  import: "import",
-  changed: "changed by import",
-};
-const FIELDS = ["title", "custodian", "tag", "bates", "from"] as const;
+interface FilterBarProps {
+  caseId: number;
+  filters: Filters;
+  onChange: (filters: Filters) => void;
+  /** What stands beside the filters. */
+  children?: ReactNode;
+}
 
-/** What the list is narrowed to: a form, and each filter with the button that takes it away. */
-export function FilterBar(props: { caseId: number; filters: Filters; onChange: (filters: Filters) => void }) {
-  const { caseId, filters, onChange } = props;
+/** What the list is narrowed to: fields and menus, and each filter with the link that takes it away. */
+export function FilterBar({ caseId, filters, onChange, children }: FilterBarProps) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const entered = new FormData(event.currentTarget);
-    const changed: Filters = { ...filters };
-    for (const name of FIELDS) changed[name] = String(entered.get(name) ?? "").trim();
-    onChange(changed);
+    onChange({ ...filters, title: String(entered.get("title") ?? "").trim() });
   };
+  const count = (...names: FilterName[]) => names.reduce((sum, name) => sum + sizeOf(filters[name]), 0);
+  const part = (close: () => void) => ({
+    filters,
+    onChange: (changed: Filters) => {
+      close();
+      onChange(changed);
+    },
+  });
   return (
     <>
-      <form className="bar filters" role="search" aria-label="Documents" onSubmit={submit}>
-        <Text name="from" label="Go to control number" value={filters.from} />
-        <Text name="bates" label="Bates number" value={filters.bates} />
-        <Text name="title" label="Words of the title" value={filters.title} />
-        <Name name="custodian" label="Custodian" kind="custodians" caseId={caseId} value={filters.custodian} />
-        <Name name="tag" label="Tag" kind="tags" caseId={caseId} value={filters.tag} />
-        <button type="submit">Find documents</button>
-      </form>
-      <Active filters={filters} onChange={onChange} />
+      <div className="bar finding">
+        <div className="bar filters" role="search" aria-label="Documents">
+          <form className="bar" onSubmit={submit} key={filters.title}>
+            <Field name="title" label="Words of the title" value={filters.title} />
+            <button type="submit">Find documents</button>
+          </form>
+          <div className="menus">
+            <Menu label="Custodian" active={count("custodian")}>
+              {(close) => <CustodianFilter caseId={caseId} {...part(close)} />}
+            </Menu>
+            <Menu label="Tag" active={count("tag", "tagTree", "withoutTag")}>
+              {(close) => <TagFilter caseId={caseId} {...part(close)} />}
+            </Menu>
+            <Menu label="Date" active={count("dateFrom", "dateTo")}>
+              {(close) => <DayFilter {...part(close)} />}
+            </Menu>
+            <Menu label="Bates" active={count("bates", "batesFrom", "batesTo")}>
+              {(close) => <BatesFilter {...part(close)} />}
+            </Menu>
+            <Menu label="Files" active={count("hasNative", "hasText", "hasImages")}>
+              {(close) => <FilesFilter {...part(close)} />}
+            </Menu>
+            <Menu label="More" active={count("confidentiality", "family", "import", "changed")}>
+              {(close) => <MoreFilter {...part(close)} />}
+            </Menu>
+          </div>
+        </div>
+        {children}
+      </div>
+      <Chips caseId={caseId} filters={filters} />
     </>
   );
 }
 
-function Text({ name, label, value }: { name: string; label: string; value: string | undefined }) {
-  const id = useId();
-  return (
-    <span className="field">
-      <label htmlFor={id}>{label}</label>
-      <input id={id} name={name} defaultValue={value ?? ""} maxLength={255} autoComplete="off" spellCheck={false} />
-    </span>
-  );
-}
-
-interface NameProps {
-  name: string;
-  label: string;
-  kind: "custodians" | "tags";
-  caseId: number;
-  value: string | undefined;
-}
-
-/** A name of the case, with those that have the typed words offered below. */
-function Name({ name, label, kind, caseId, value }: NameProps) {
-  const id = useId();
-  const [typed, setTyped] = useState(value ?? "");
-  const names = useNames(kind, caseId, useDeferredValue(typed.trim()));
-  return (
-    <span className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        list={`${id}-names`}
-        value={typed}
-        maxLength={500}
-        autoComplete="off"
-        onChange={(event) => setTyped(event.target.value)}
-      />
-      <datalist id={`${id}-names`}>
-        {names.data?.map((each) => (
-          <option key={each} value={each} />
-        ))}
-      </datalist>
-    </span>
-  );
-}
-
-function Active({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) {
-  const active = Object.entries(filters) as [FilterName, string | number][];
-  if (active.length === 0) return null;
-  return (
-    <ul className="chips" aria-label="Filters">
-      {active.map(([name, value]) => (
-        <li key={name}>
-          {WORDS[name]} <Untrusted text={String(value)} />
-          <button type="button" onClick={() => onChange({ ...filters, [name]: undefined })}>
-            <span aria-hidden="true">×</span>
-            <span className="unseen">Take away the filter: {WORDS[name]}</span>
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
+const sizeOf = (value: Filters[FilterName]): number =>
+  Array.isArray(value) ? value.length : value === undefined || value === "" ? 0 : 1;

@@ -1,13 +1,10 @@
 import { useState, type KeyboardEvent } from "react";
-import { Untrusted } from "../../ui/Untrusted";
-import { keepLineEnds, toControl } from "./cells";
 import { nameReason } from "../../ui/codes";
+import { keepLineEnds, toControl } from "../../ui/lineEnds";
+import { Untrusted, UNSEEN } from "../../ui/Untrusted";
 import type { CellError } from "./rows";
 
 const LONG = 5_000;
-// Without the tab and line ends, which a control shows.
-const UNSEEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u00a0]/u;
 
 interface Props {
   label: string;

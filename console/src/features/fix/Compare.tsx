@@ -13,7 +13,7 @@ interface Props {
   row: SheetRow;
   cells: Cells;
   columns: readonly Column[];
-  /** Given if the row may be loaded over the version of the document that is shown. */
+  /** Given if the row may be imported over the version of the document that is shown. */
   onVersion?: (version: number) => void;
   /** Given if the row can be left out. */
   onOut?: () => void;
@@ -31,14 +31,14 @@ export function Compare(props: Props) {
       {found.isError && <Failure error={found.error} again={() => void found.refetch()} />}
       {found.data === null && (
         <p>
-          The case has no document <Untrusted text={id} /> now. Load the row again as it is.
+          The case has no document <Untrusted text={id} /> now. Import the row again as it is.
         </p>
       )}
       {found.data && <Values {...props} stored={found.data} />}
       <div className="bar">
         {found.data && props.onVersion && (
           <button type="button" className="primary" onClick={() => props.onVersion!(found.data!.version)}>
-            Load this row over version {found.data.version}
+            Import this row over version {found.data.version}
           </button>
         )}
         {found.data && props.onOut && (

@@ -3,8 +3,9 @@ import { Link, useSearchParams } from "wouter";
 import { useMe } from "../../api/me";
 import { Failure } from "../../ui/Failure";
 import { LeaveGuard } from "../../ui/LeaveGuard";
-import { Skeleton } from "../../ui/Skeleton";
+import { Skeleton, WaitingPage } from "../../ui/Skeleton";
 import { Status } from "../../ui/Status";
+import { useTitle } from "../../ui/title";
 import { Untrusted } from "../../ui/Untrusted";
 import { decideAccess, type Access } from "./access";
 import { count } from "../../ui/values";
@@ -35,15 +36,19 @@ export default function FixPage({ importId }: { importId: number }) {
   const progress = useProgress(importId);
   const me = useMe();
   const isNarrow = useIsNarrow();
+  useTitle(`Fix import ${importId}`, progress.data?.case);
   const failed = progress.error ?? me.error;
   if (failed && !progress.data)
     return (
       <section className="page">
+        <p className="quiet crumbs">
+          <Link href="/">Cases</Link>
+        </p>
         <h1>Fix import {importId}</h1>
         <Failure error={failed} again={() => void (progress.refetch(), me.refetch())} />
       </section>
     );
-  if (!progress.data) return <Skeleton rows={6} />;
+  if (!progress.data) return <WaitingPage title={`Fix import ${importId}`} />;
   const access = decideAccess(progress.data, me.data?.role, isNarrow);
   return (
     <section className="page fix">
@@ -137,6 +142,7 @@ function Rows({ state, access, isNarrow }: { state: State; access: Access; isNar
           draft={sheet.draft}
           refusals={work.refusals}
           inFlight={work.inFlight}
+          sent={work.sent}
           isReadOnly={!access.canEdit}
           canLoad={access.canLoad}
           lastEdit={sheet.lastEdit}
@@ -155,8 +161,8 @@ function Rows({ state, access, isNarrow }: { state: State; access: Access; isNar
         />
       )}
       <Compared state={state} access={access} columns={columns} sheet={sheet} />
-      <LeaveGuard isActive={changed > 0} title="Your changes are not loaded" leave="Leave, and lose the changes">
-        <p>What you changed in {count(changed, "row")} is kept on this page only. Load it before you leave.</p>
+      <LeaveGuard isActive={changed > 0} title="Your changes are not imported" leave="Leave, and lose the changes">
+        <p>What you changed in {count(changed, "row")} is kept on this page only. Import it before you leave.</p>
       </LeaveGuard>
     </>
   );

@@ -29,11 +29,11 @@ export function Footer(props: Props) {
   const label = nameLoad(ready, batch);
   return (
     <footer className="actions">
-      {props.error != null && <Failure error={props.error} again={props.onAgain} />}
+      {props.error != null && <Failure error={props.error} again={props.onAgain} isByHand />}
       <div className="bar">
         {props.canLoad && (
           <button
-            id="load-corrected"
+            id="import-corrected"
             type="button"
             className="primary"
             disabled={ready === 0 || isSending}
@@ -80,10 +80,10 @@ export function Footer(props: Props) {
 }
 
 function nameLoad(ready: number, batch: number): string {
-  if (ready === 0) return "Load corrected rows";
+  if (ready === 0) return "Import corrected rows";
   return batch < ready
-    ? `Load the first ${batch} of ${count(ready, "corrected row")}`
-    : `Load ${count(ready, "corrected row")}`;
+    ? `Import the first ${batch} of ${count(ready, "corrected row")}`
+    : `Import ${count(ready, "corrected row")}`;
 }
 
 function describe({ changes, refused, elsewhere, out, canLoad }: Props): string {

@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { Link } from "wouter";
 import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
+import { toWords } from "../../ui/messages";
 import { isRunning } from "../../ui/Status";
 import { describeLoad, type Load } from "./corrections";
 import { useProgress } from "../imports/queries";
@@ -29,7 +30,7 @@ function Line({ load, onEnd }: { load: Load; onEnd: (load: Load, state: State) =
     onEnd(load, state);
     // Once for each end: `onEnd` and `load` are those of that moment.
   }, [isEnded, state?.generation]);
-  if (progress.isError)
+  if (progress.isError && !state)
     return (
       <li>
         <Failure error={progress.error} again={() => void progress.refetch()} />
@@ -38,10 +39,10 @@ function Line({ load, onEnd }: { load: Load; onEnd: (load: Load, state: State) =
   const tone = !isEnded ? "busy" : state.status === "completed" ? "good" : state.status === "failed" ? "bad" : "warn";
   return (
     <li>
-      <span className={`status ${tone}`}>{isEnded ? state.status.replaceAll("_", " ") : "loading"}</span>{" "}
+      <span className={`status ${tone}`}>{isEnded ? state.status.replaceAll("_", " ") : "importing"}</span>{" "}
       {isEnded ? describeLoad(state) : describeRunning(load, state)}{" "}
       <Link href={`/imports/${load.importId}`}>Open import {load.importId}</Link>
-      {state?.failureMessage && <p>{state.failureMessage}</p>}
+      {state?.failureMessage && <p>{toWords(state.failureMessage)}</p>}
     </li>
   );
 }

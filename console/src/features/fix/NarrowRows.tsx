@@ -1,4 +1,4 @@
-import { Untrusted } from "../../ui/Untrusted";
+import { LongText, Untrusted } from "../../ui/Untrusted";
 import { nameReason } from "../../ui/codes";
 import { Reason } from "./Reason";
 import { findFaults, kindOf, showRaw, type Column, type SheetRow } from "./rows";
@@ -35,7 +35,7 @@ function Values({ row, columns, shown }: { row: SheetRow; columns: readonly Colu
             <Untrusted text={columns[at]!.name} />
           </dt>
           <dd>
-            <Untrusted text={row.cells?.[at]} />{" "}
+            <LongText text={row.cells?.[at]} />{" "}
             {faults.has(at) && <span className="mark">▲ {nameReason(faults.get(at)![0]!.code)}</span>}
           </dd>
         </div>

@@ -1,4 +1,5 @@
 import { Link } from "wouter";
+import { toWords, withoutLine } from "../../ui/messages";
 import { Untrusted } from "../../ui/Untrusted";
 import { adviseOn, isComparable, isPlain, liesInCase, nameReason } from "../../ui/codes";
 import type { Change } from "./draft";
@@ -16,7 +17,7 @@ export function Reason({ row }: { row: SheetRow }) {
       {row.errors.map((error, index) => (
         <div key={index} className="why">
           <strong title={error.code}>{nameReason(error.code)}</strong>{" "}
-          {!isPlain(error.code) && <Message text={error.message} />}
+          {!isPlain(error.code) && <Message text={toWords(withoutLine(error.message, row.line))} />}
           <p>{adviseOn(error.code)}</p>
         </div>
       ))}
@@ -64,7 +65,7 @@ export function Choices({ row, change, canLoad, ...on }: ChoicesProps) {
             checked={change?.isAsIs ?? false}
             onChange={(event) => on.onAsIs(event.target.checked)}
           />{" "}
-          load again as it is
+          import again as it is
         </label>
       )}
       {codes.some(isComparable) && row.cells && (
@@ -72,7 +73,7 @@ export function Choices({ row, change, canLoad, ...on }: ChoicesProps) {
           Compare with the case
         </button>
       )}
-      {change?.version != null && <span className="note">loads over version {change.version}</span>}
+      {change?.version != null && <span className="note">replaces version {change.version}</span>}
     </div>
   );
 }
@@ -81,11 +82,11 @@ export function Choices({ row, change, canLoad, ...on }: ChoicesProps) {
 export function Refused(props: { message: string; onDrop: () => void; onSendAgain: () => void }) {
   return (
     <div className="notice bad" role="alert">
-      <strong>Not loaded</strong>
+      <strong>Not imported</strong>
       <p>
         <Untrusted text={props.message} />
       </p>
-      <p>Look at what the other correction has loaded. If that is right, drop what you entered here.</p>
+      <p>Look at what the other correction has imported. If that is right, drop what you entered here.</p>
       <div className="bar">
         <button type="button" onClick={props.onDrop}>
           Drop my change of this line

@@ -1,6 +1,6 @@
 import { memo } from "react";
 import { Link } from "wouter";
-import { Untrusted } from "../../ui/Untrusted";
+import { LongText, Untrusted } from "../../ui/Untrusted";
 import { Cell } from "./Cell";
 import type { Cells } from "./cells";
 import { nameReason } from "../../ui/codes";
@@ -31,7 +31,7 @@ export interface RowProps {
   change: Change | undefined;
   isOut: boolean;
   isReadOnly: boolean;
-  /** Whether rows can be loaded, and not only left out. */
+  /** Whether rows can be imported, and not only left out. */
   canLoad: boolean;
   refused: string | undefined;
   next: { row: SheetRow; cells: Cells } | null;
@@ -60,7 +60,7 @@ export const Row = memo(function Row(props: RowProps) {
       </th>
       <td className="frozen reason">
         <Reason row={row} />
-        {row.takenBy !== null && <p>Being loaded by import {row.takenBy}.</p>}
+        {row.takenBy !== null && <p>Being imported by import {row.takenBy}.</p>}
         {props.refused && (
           <Refused
             message={props.refused}
@@ -95,13 +95,14 @@ function Content(props: RowProps) {
     );
   if (kind === "unreadable") return <Unreadable row={row} width={shown.length} />;
   const isFixed = props.isReadOnly || row.takenBy !== null || props.isOut;
-  if (kind === "shape" && isFixed)
+  const isArranged = judge(props.change, columns.length) === "ready";
+  if (kind === "shape" && isFixed && !(isArranged && !props.isOut))
     return (
       <td colSpan={shown.length} className="raw">
-        <Untrusted text={showRaw(row)} />
+        <LongText text={showRaw(row)} />
       </td>
     );
-  if (kind === "shape") return <ShapeCell {...props} />;
+  if (kind === "shape" && !isFixed) return <ShapeCell {...props} />;
   return isFixed ? <FixedCells {...props} /> : <EditedCells {...props} />;
 }
 
@@ -137,10 +138,13 @@ function ShapeCell({ row, change, columns, shown, actions, ...props }: RowProps)
 function FixedCells({ row, change, columns, shown }: RowProps) {
   const faults = findFaults(row, columns);
   const cells = change?.cells ?? row.cells ?? [];
+  // What another window has sent of the row is not known here.
+  const isReady = row.takenBy !== null || judge(change, columns.length) === "ready";
+  const isBad = (at: number) => faults.has(at) && !isReady && cells[at] === (row.cells?.[at] ?? "");
   return shown.map((at) => (
-    <td key={at} className={faults.has(at) ? "bad" : undefined}>
-      <Untrusted text={cells[at]} />
-      {faults.has(at) && <span className="mark">▲ {nameReason(faults.get(at)![0]!.code)}</span>}
+    <td key={at} className={isBad(at) ? "bad" : undefined}>
+      <LongText text={cells[at]} />
+      {isBad(at) && <span className="mark">▲ {nameReason(faults.get(at)![0]!.code)}</span>}
     </td>
   ));
 }

@@ -1,16 +1,7 @@
 import { useRef, useState } from "react";
+import { keepLineEnds, toControl } from "../../ui/lineEnds";
 import { Untrusted } from "../../ui/Untrusted";
-import {
-  describeFit,
-  insertEmpty,
-  joinRecords,
-  keepLineEnds,
-  merge,
-  removeEmpty,
-  split,
-  toControl,
-  type Cells,
-} from "./cells";
+import { describeFit, insertEmpty, joinRecords, merge, removeEmpty, split, type Cells } from "./cells";
 import { findLineEnd, showRaw, type Column, type SheetRow } from "./rows";
 
 interface Props {

@@ -1,6 +1,6 @@
 import type { KeyboardEvent, RefObject } from "react";
 import { Untrusted } from "../../ui/Untrusted";
-import { cellsOf, findAlike, type Draft } from "./draft";
+import { cellsOf, findAlike, type Change, type Draft } from "./draft";
 import { focusNextFault, moveFromEdge } from "./focus";
 import { Row, type RowActions } from "./Row";
 import { isFollowed, kindOf, type Column, type SheetRow } from "./rows";
@@ -15,6 +15,8 @@ interface Props {
   draft: Draft;
   refusals: ReadonlyMap<number, string>;
   inFlight: ReadonlySet<number>;
+  /** What was sent of lines whose import has not ended. */
+  sent: ReadonlyMap<number, Change>;
   isReadOnly: boolean;
   canLoad: boolean;
   lastEdit: { line: number; at: number } | null;
@@ -70,7 +72,7 @@ export function Sheet(props: Props) {
               columns={columns}
               shown={shown}
               joiner={props.joiner}
-              change={draft.changes.get(row.line)}
+              change={draft.changes.get(row.line) ?? props.sent.get(row.line)}
               isOut={draft.out.has(row.line)}
               isReadOnly={props.isReadOnly || props.inFlight.has(row.line)}
               canLoad={props.canLoad}

@@ -66,7 +66,7 @@ export function Toolbar(props: Props) {
             arrows at the edge of a cell’s text: the cell beside it · <kbd>Ctrl+Space</kbd> take the suggestion
           </li>
           <li>
-            <kbd>Ctrl+Z</kbd> undo · <kbd>Ctrl+Enter</kbd> load the corrected rows
+            <kbd>Ctrl+Z</kbd> undo · <kbd>Ctrl+Enter</kbd> import the corrected rows
           </li>
         </ul>
       </details>

@@ -5,7 +5,7 @@ import type { State } from "./queries";
 
 export interface Access {
   canEdit: boolean;
-  /** Whether rows can be loaded; those of an image load file can only be left out. */
+  /** Whether rows can be imported; those of an image load file can only be left out. */
   canLoad: boolean;
   sentence: string | null;
 }
@@ -23,7 +23,7 @@ export function decideAccess(state: State, role: Schemas["Role"] | undefined, is
       canEdit: true,
       canLoad: false,
       sentence:
-        "The pages of a corrected row follow by themselves once it is loaded. Other lines of an image load file are " +
+        "The pages of a corrected row follow by themselves once it is imported. Other lines of an image load file are " +
         "corrected in its file of rejected rows; here they can be left out.",
     };
   return { canEdit: true, canLoad: true, sentence: null };

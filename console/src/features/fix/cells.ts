@@ -1,28 +1,9 @@
 // The cells of one record, and what a user does to them. Nothing here loses text: a cell is removed only while it is
 // empty, and what an edit does not touch keeps its own line ends.
+import { tokenize, toControl } from "../../ui/lineEnds";
 import { count } from "../../ui/values";
 
 export type Cells = readonly string[];
-
-/** Return a cell as a text control holds it: browsers turn every line end of a control into LF. */
-export function toControl(text: string): string {
-  return text.replace(/\r\n?/g, "\n");
-}
-
-/** Return a cell after an edit in a control: the characters around the edit keep the line ends that the file has. */
-export function keepLineEnds(before: string, shown: string): string {
-  if (!before.includes("\r")) return shown;
-  const old = tokenize(before);
-  const [from, to] = [old.map(toControl), tokenize(shown)];
-  const shorter = Math.min(from.length, to.length);
-  let start = 0;
-  while (start < shorter && from[start] === to[start]) start++;
-  let end = 0;
-  while (end < shorter - start && from[from.length - 1 - end] === to[to.length - 1 - end]) end++;
-  return [...old.slice(0, start), ...to.slice(start, to.length - end), ...old.slice(old.length - end)].join("");
-}
-
-const tokenize = (text: string): string[] => text.match(/\r\n|[^]/gu) ?? [];
 
 /** Put a cell and the next one together, with the character that divided them in the file. */
 export function merge(cells: Cells, at: number, joiner: string): Cells {

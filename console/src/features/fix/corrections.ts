@@ -75,11 +75,11 @@ export function refresh(queries: ReturnType<typeof useQueryClient>, importId: nu
 
 /** Say what a correction has done, in one sentence. */
 export function describeLoad(state: State): string {
-  const loaded = state.imported + state.updated + state.unchanged;
-  const all = Math.max(state.rowsSeen, loaded + state.rejected);
+  const done = state.imported + state.updated + state.unchanged;
+  const all = Math.max(state.rowsSeen, done + state.rejected);
   if (state.status === "failed") return `Import ${state.id} failed, and its rows are open again.`;
-  if (state.status === "cancelled") return `Import ${state.id} was cancelled: ${loaded} of ${all} rows were loaded.`;
-  const sum = `${loaded.toLocaleString()} of ${all.toLocaleString()} loaded as import ${state.id}`;
+  if (state.status === "cancelled") return `Import ${state.id} was cancelled: ${done} of ${all} rows were imported.`;
+  const sum = `${done.toLocaleString()} of ${all.toLocaleString()} imported by import ${state.id}`;
   if (state.rejected === 0) return `${sum}.`;
   return `${sum}; ${state.rejected.toLocaleString()} ${state.rejected === 1 ? "was" : "were"} rejected again.`;
 }

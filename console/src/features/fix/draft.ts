@@ -1,4 +1,4 @@
-// What the user has corrected and not loaded yet. Pure: each change returns another draft. It lives in memory alone.
+// What the user has corrected and not imported yet. Pure: each change returns another draft. It lives in memory alone.
 import type { Schemas } from "../../api/client";
 import type { Cells } from "./cells";
 import { findFaults, findKey, kindOf, listUntouched, type Column, type SheetRow } from "./rows";
@@ -6,7 +6,7 @@ import { findFaults, findKey, kindOf, listUntouched, type Column, type SheetRow 
 export interface Change {
   row: SheetRow;
   cells: Cells;
-  /** Load the row although no cell was changed. */
+  /** Import the row although no cell was changed. */
   isAsIs: boolean;
   /** The version of the document that the user has seen and the row may change. */
   version: number | null;
@@ -56,7 +56,7 @@ export function setOut(draft: Draft, row: SheetRow, isOut: boolean): Draft {
   return { ...draft, out };
 }
 
-/** Drop what was done to lines, because it was loaded or the user gives it up. */
+/** Drop what was done to lines, because it was imported or the user gives it up. */
 export function dropLines(draft: Draft, lines: Iterable<number>): Draft {
   const [changes, out] = [new Map(draft.changes), new Map(draft.out)];
   for (const line of lines) {
@@ -88,7 +88,7 @@ function put(draft: Draft, row: SheetRow, change: Change): Draft {
   return { ...draft, changes };
 }
 
-/** Say whether a row can be loaded, and if not, what is left to do. */
+/** Say whether a row can be imported, and if not, what is left to do. */
 export function judge(change: Change | undefined, width: number): Verdict {
   if (!change) return "untouched";
   if (change.cells.length !== width) return "misfit";

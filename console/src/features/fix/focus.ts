@@ -1,13 +1,13 @@
 // Where the focus goes in the sheet: from fault to fault, and from the edge of a cell's text to the next cell.
 
-/** Focus the next (1) or the previous (-1) faulty cell, beginning again at the end; the button to load if there is none. */
+/** Focus the next (1) or the previous (-1) faulty cell, beginning again at the end; the button to import if there is none. */
 export function focusNextFault(sheet: HTMLElement | null, direction: 1 | -1): void {
   const faults = [...(sheet?.querySelectorAll<HTMLElement>("[data-fault]") ?? [])];
   if (direction === -1) faults.reverse();
   const from = document.activeElement;
   const isAfter = direction === 1 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING;
   const next = faults.find((each) => from && sheet?.contains(from) && from.compareDocumentPosition(each) & isAfter);
-  focusWhole(next ?? faults.find((each) => each !== from) ?? document.getElementById("load-corrected"));
+  focusWhole(next ?? faults.find((each) => each !== from) ?? document.getElementById("import-corrected"));
 }
 
 function focusWhole(target: HTMLElement | null): void {

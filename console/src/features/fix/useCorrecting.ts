@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import { announce } from "../../ui/LiveRegion";
 import { count } from "../../ui/values";
 import { makeRequest, readRefusals, refresh, useCorrections, type Load, type Request } from "./corrections";
-import { dropLines, MAX_ROWS, restore, sortChanges, takeBatch, type Draft } from "./draft";
+import { dropLines, MAX_ROWS, restore, sortChanges, takeBatch, type Change, type Draft } from "./draft";
 import type { State } from "./queries";
 import type { SheetRow } from "./rows";
 import { useSheet } from "./useSheet";
@@ -27,6 +27,7 @@ export function useCorrecting(importId: number, listed: readonly SheetRow[], wid
   const failed = sending.isError ? sending.variables : undefined;
   const [loading, leaving] = [makeRequest(batch, [], failed), makeRequest([], out, failed)];
   const load = () => void (batch.length && !sending.isPending && sending.mutate(loading));
+  const sent = collectSent(loads.list);
   const shown = new Set(rows.map((row) => row.line));
   const touched = new Set([...draft.changes.keys(), ...draft.out.keys()]);
   const isRefusal = sending.variables && readRefusals(sending.error, sending.variables.body) !== null;
@@ -45,11 +46,9 @@ export function useCorrecting(importId: number, listed: readonly SheetRow[], wid
       }),
       [sheet.actions, sheet.drop, dropRefusal],
     ),
-    // Lines that are sent are not changed until their import has ended.
-    inFlight: new Set([
-      ...(sending.isPending ? listLines(sending.variables) : []),
-      ...loads.list.filter((each) => !each.isEnded).flatMap((each) => each.sent.map((change) => change.row.line)),
-    ]),
+    // Lines that are sent are not changed until their import has ended, and show what was sent.
+    inFlight: new Set([...(sending.isPending ? listLines(sending.variables) : []), ...sent.keys()]),
+    sent,
     footer: {
       changes,
       batch: batch.length,
@@ -64,6 +63,12 @@ export function useCorrecting(importId: number, listed: readonly SheetRow[], wid
       onAgain: failed && [loading, leaving].includes(failed) ? () => sending.mutate(failed) : undefined,
     },
   };
+}
+
+/** Return what is on its way, by line. */
+export function collectSent(loads: readonly Load[]): ReadonlyMap<number, Change> {
+  const changes = loads.filter((each) => !each.isEnded).flatMap((each) => each.sent);
+  return new Map(changes.map((change) => [change.row.line, change]));
 }
 
 const listLines = ({ body }: Request): number[] => [

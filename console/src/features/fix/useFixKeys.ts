@@ -28,7 +28,7 @@ export function useFixKeys(wiring: Wiring) {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
-  // Rows that come, or go because they were loaded, leave the focus nowhere: it is put into the first cell that is wrong.
+  // Rows that come, or go because they were imported, leave the focus nowhere: it is put into the first cell that is wrong.
   const { isOn, rows, element } = wiring;
   useEffect(() => {
     const isFree = document.activeElement === document.body || document.activeElement?.id === "main";

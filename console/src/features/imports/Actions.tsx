@@ -1,22 +1,15 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client";
 import { useCanImport } from "../../api/me";
-import { Dialog } from "../../ui/Dialog";
-import { Failure } from "../../ui/Failure";
+import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { count } from "../../ui/values";
 import { isDraft } from "./answer";
 import { UndoDialog } from "./Undo";
 
 type ImportState = Schemas["ImportState"];
 type Change = "cancel" | "retry";
-
-/** What the user has chosen, with the key under which all attempts of it take effect once. */
-interface Chosen {
-  change: Change;
-  key: string;
-}
 
 const LABELS: Record<Change, string> = { cancel: "Cancel the import", retry: "Retry" };
 const EXPLAINED: Record<Change, string> = {
@@ -31,7 +24,7 @@ const UNDOABLE: readonly string[] = [
 /** What the state of the import allows, the next step first; changes are explained before they happen. */
 export function Actions({ state }: { state: ImportState }) {
   const canImport = useCanImport();
-  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [chosen, setChosen] = useState<Change | null>(null);
   const [isUndoing, setUndoing] = useState(false);
   const changes = (["cancel", "retry"] as const).filter((each) => state.actions.includes(each));
   const canUndo = state.phase === "import" && state.rowsSeen > 0 && UNDOABLE.includes(state.status);
@@ -41,7 +34,7 @@ export function Actions({ state }: { state: ImportState }) {
     <div className="bar">
       <NextStep state={state} />
       {changes.map((each) => (
-        <button key={each} type="button" onClick={() => setChosen({ change: each, key: crypto.randomUUID() })}>
+        <button key={each} type="button" onClick={() => setChosen(each)}>
           {LABELS[each]}
         </button>
       ))}
@@ -50,8 +43,8 @@ export function Actions({ state }: { state: ImportState }) {
           Undo…
         </button>
       )}
-      {chosen && <ChangeDialog importId={state.id} chosen={chosen} onClose={() => setChosen(null)} />}
-      {isUndoing && <UndoDialog importId={state.id} onClose={() => setUndoing(false)} />}
+      {chosen && <ChangeDialog importId={state.id} change={chosen} onClose={() => setChosen(null)} />}
+      {isUndoing && <UndoDialog importId={state.id} kind={state.kind} onClose={() => setUndoing(false)} />}
     </div>
   );
 }
@@ -61,7 +54,7 @@ function NextStep({ state }: { state: ImportState }) {
   if (state.openRejections > 0)
     return (
       <Link href={`/imports/${state.id}/fix`} className="button primary">
-        Fix {count(state.openRejections, "row")}
+        Fix {count(state.openRejections, state.kind === "images" ? "document" : "row")}
       </Link>
     );
   const label = labelDraft(state);
@@ -87,29 +80,18 @@ function ForViewers({ state }: { state: ImportState }) {
   );
 }
 
-function ChangeDialog({ importId, chosen, onClose }: { importId: number; chosen: Chosen; onClose: () => void }) {
+function ChangeDialog({ importId, change, onClose }: { importId: number; change: Change; onClose: () => void }) {
   const queries = useQueryClient();
-  const change = useMutation({
-    mutationFn: async ({ change: wish, key }: Chosen) => {
-      const params = { params: { path: { importId }, header: { "Idempotency-Key": key } } };
-      if (wish === "cancel") await api.POST("/imports/{importId}/cancel", params);
-      else await api.POST("/imports/{importId}/retry", params);
-    },
-    onSuccess: onClose,
-    onSettled: () => queries.invalidateQueries({ queryKey: ["progress", importId] }),
-  });
+  const send = (key: string) => {
+    const params = { params: { path: { importId }, header: { "Idempotency-Key": key } } };
+    return change === "cancel"
+      ? api.POST("/imports/{importId}/cancel", params)
+      : api.POST("/imports/{importId}/retry", params);
+  };
+  const onSettled = () => queries.invalidateQueries({ queryKey: ["progress", importId] });
   return (
-    <Dialog title={`${LABELS[chosen.change]}?`} open onClose={onClose}>
-      <p>{EXPLAINED[chosen.change]}</p>
-      {change.isError && <Failure error={change.error} />}
-      <div className="bar">
-        <button type="button" className="primary" disabled={change.isPending} onClick={() => change.mutate(chosen)}>
-          {LABELS[chosen.change]}
-        </button>
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      </div>
-    </Dialog>
+    <ConfirmDialog label={LABELS[change]} send={send} onSettled={onSettled} onClose={onClose}>
+      <p>{EXPLAINED[change]}</p>
+    </ConfirmDialog>
   );
 }

@@ -2,9 +2,11 @@ import { useState } from "react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
-import { nameReason } from "../../ui/codes";
+import { adviseOn, nameReason } from "../../ui/codes";
+import { withoutLine } from "../../ui/messages";
 import { More } from "../../ui/More";
 import { Rows, showLine } from "../../ui/Rows";
+import { Skeleton } from "../../ui/Skeleton";
 import { Untrusted } from "../../ui/Untrusted";
 import { Count, Time } from "../../ui/values";
 import { sortFindings, summarizeCheck } from "./check";
@@ -56,15 +58,14 @@ function Found({ importId, found }: { importId: number; found: Schemas["CheckedC
           {` · ${found.code}`}
         </span>
       </summary>
-      <p>
-        <Untrusted text={found.message} />
-      </p>
-      {isOpen && <Lines importId={importId} code={found.code} />}
+      {adviseOn(found.code) && <p>{adviseOn(found.code)}</p>}
+      {isOpen && <Lines importId={importId} found={found} />}
     </details>
   );
 }
 
-function Lines({ importId, code }: { importId: number; code: string }) {
+function Lines({ importId, found }: { importId: number; found: Schemas["CheckedCode"] }) {
+  const { code } = found;
   const findings = useInfiniteQuery({
     queryKey: ["findings", importId, code],
     initialPageParam: undefined as string | undefined,
@@ -76,6 +77,13 @@ function Lines({ importId, code }: { importId: number; code: string }) {
   });
   const shown = findings.data?.pages.flatMap((page) => page.items) ?? [];
   if (findings.isError) return <Failure error={findings.error} again={() => void findings.refetch()} />;
+  if (!findings.data) return <Skeleton rows={2} />;
+  if (shown.length === 0)
+    return (
+      <p>
+        <Untrusted text={found.message} />
+      </p>
+    );
   return (
     <>
       <Rows
@@ -84,7 +92,7 @@ function Lines({ importId, code }: { importId: number; code: string }) {
           ["Line", (row) => showLine(row.line)],
           ["Document", (row) => row.controlNumber],
           ["Column", (row) => row.column],
-          ["What was found", (row) => row.message],
+          ["What was found", (row) => withoutLine(row.message, row.line)],
         ]}
       />
       <More pages={findings} what="lines" />

@@ -1,16 +1,17 @@
 import { useMutation } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
+import { Letter } from "./Letter";
 
 type Details = Schemas["ImportDetails"];
 type Name = Exclude<keyof Schemas["ReportFiles"], "expiresInSeconds">;
 
 const LABELS: Partial<Record<Name, string>> = {
-  rejectedRows: "Rejected rows, to correct and load",
+  rejectedRows: "Rejected rows, to correct and import",
   report: "Reasons of the rejected rows",
   warnings: "Warnings",
   findings: "Findings of the check",
-  deficienciesText: "Letter to the sender",
+  deficienciesText: "Letter of deficiencies",
   deficiencies: "Table for the letter",
   columns: "Columns and their fields",
 };
@@ -42,11 +43,15 @@ export function Downloads({ details }: { details: Details }) {
     <>
       <div className="bar" role="group" aria-labelledby="reports">
         <h2 id="reports">Files to download</h2>
-        {there.map((name) => (
-          <button key={name} type="button" disabled={download.isPending} onClick={() => download.mutate(name)}>
-            {LABELS[name]}
-          </button>
-        ))}
+        {there.map((name) =>
+          name === "deficienciesText" ? (
+            <Letter key={name} details={details} />
+          ) : (
+            <button key={name} type="button" disabled={download.isPending} onClick={() => download.mutate(name)}>
+              {LABELS[name]}
+            </button>
+          ),
+        )}
       </div>
       {download.isError && <Failure error={download.error} />}
     </>

@@ -3,7 +3,8 @@ import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
 import { useCanImport } from "../../api/me";
 import { Failure } from "../../ui/Failure";
-import { nameReason } from "../../ui/codes";
+import { adviseOn, nameReason } from "../../ui/codes";
+import { toWords, withoutLine } from "../../ui/messages";
 import { More } from "../../ui/More";
 import { Rows, showLine } from "../../ui/Rows";
 import { Untrusted } from "../../ui/Untrusted";
@@ -80,9 +81,7 @@ function GroupLine(props: { group: CodeCount; fix: number | null; children: () =
             {` · ${group.code}`}
           </span>
         </summary>
-        <p>
-          <Untrusted text={group.message} />
-        </p>
+        {adviseOn(group.code) && <p>{adviseOn(group.code)}</p>}
         {fix !== null && group.count > MANY && (
           <p className="quiet">
             These are many rows: it is quicker to correct them in the file of rejected rows, and to import that file.
@@ -110,7 +109,7 @@ function Rejections({ importId, group }: { importId: number; group: CodeCount })
         columns={[
           ["Line", (row) => showLine(row.line)],
           ["Document", (row) => row.controlNumber],
-          ["Reason", (row) => row.message],
+          ["Reason", (row) => toWords(withoutLine(row.message, row.line))],
         ]}
       />
       <More pages={rejections} what="rows" />
@@ -131,7 +130,7 @@ function Warnings({ importId, group }: { importId: number; group: CodeCount }) {
           ["Document", (row) => row.controlNumber],
           ["In the file", (row) => row.originalText],
           ["Stored", (row) => row.storedText],
-          ["What and why", (row) => row.message],
+          ["What and why", (row) => toWords(withoutLine(row.message, row.line))],
         ]}
       />
       <More pages={warnings} what="rows" />

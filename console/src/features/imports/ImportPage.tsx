@@ -4,8 +4,10 @@ import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 import { announce } from "../../ui/LiveRegion";
 import { Scale } from "../../ui/Scale";
-import { Skeleton } from "../../ui/Skeleton";
+import { toWords } from "../../ui/messages";
+import { WaitingPage } from "../../ui/Skeleton";
 import { isRunning, Status } from "../../ui/Status";
+import { useTitle } from "../../ui/title";
 import { Untrusted } from "../../ui/Untrusted";
 import { formatBytes, formatDuration, Time } from "../../ui/values";
 import { Actions } from "./Actions";
@@ -25,17 +27,22 @@ type ImportState = Schemas["ImportState"];
 export default function ImportPage({ importId }: { importId: number }) {
   const { progress, details } = useImport(importId);
   useAnnouncedStatus(progress.data);
-  if (progress.isError) return <Failed error={progress.error} again={() => void progress.refetch()} />;
-  if (!progress.data) return <Skeleton rows={6} />;
+  useTitle(`Import ${importId}`, progress.data?.case);
+  const again = () => void progress.refetch();
+  if (progress.isError && !progress.data) return <Failed importId={importId} error={progress.error} again={again} />;
+  if (!progress.data) return <WaitingPage title={`Import ${importId}`} />;
   const state = progress.data;
+  // Nothing was read of a file that was refused as a whole.
+  const hasRows = state.status !== "failed" || state.rowsSeen > 0;
   return (
     <section className="page imports">
       <Title state={state} />
+      {progress.isError && <Failure error={progress.error} again={again} />}
       {state.failureMessage && <FailureMessage state={state} />}
       <Answer state={state} />
       <Actions state={state} />
-      {state.status !== "undone" && <Scale outcome={{ ...state, open: countOpen(state) }} />}
-      <Figures state={state} />
+      {hasRows && state.status !== "undone" && <Scale outcome={{ ...state, open: countOpen(state) }} />}
+      {hasRows && <Figures state={state} />}
       {isRunning(state.status) && state.status !== "undoing" && <Rate state={state} />}
       <UndoState state={state} />
       {details.data?.check && (
@@ -49,10 +56,13 @@ export default function ImportPage({ importId }: { importId: number }) {
   );
 }
 
-function Failed({ error, again }: { error: unknown; again: () => void }) {
+function Failed({ importId, error, again }: { importId: number; error: unknown; again: () => void }) {
   return (
     <section className="page imports">
-      <h1>Import</h1>
+      <p className="quiet crumbs">
+        <Link href="/">Cases</Link>
+      </p>
+      <h1>Import {importId}</h1>
       <Failure error={error} again={again} />
     </section>
   );
@@ -88,8 +98,10 @@ function Title({ state }: { state: ImportState }) {
 function FailureMessage({ state }: { state: ImportState }) {
   return (
     <div className="notice bad" role="alert">
-      <strong>{state.failureCode}</strong>
-      <p>{state.failureMessage}</p>
+      <p>
+        <Untrusted text={toWords(state.failureMessage ?? "")} />
+      </p>
+      <p className="quiet">{state.failureCode}</p>
     </div>
   );
 }

@@ -1,23 +1,26 @@
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
 import { useCanImport } from "../../api/me";
+import { useCase } from "../../api/cases";
 import { CaseNav } from "../../ui/CaseNav";
 import { Failure } from "../../ui/Failure";
 import { OpenRows } from "../../ui/OpenRows";
 import { More } from "../../ui/More";
 import { Skeleton } from "../../ui/Skeleton";
 import { Status } from "../../ui/Status";
+import { useTitle } from "../../ui/title";
 import { Untrusted } from "../../ui/Untrusted";
 import { count, Count, Time } from "../../ui/values";
 import { isDraft, isWritten } from "./answer";
 import { OpenVolumes } from "./OpenVolumes";
-import { useCase, useImports } from "./queries";
+import { useImports } from "./queries";
 import "./imports.css";
 
 type ImportState = Schemas["ImportState"];
 
 export default function ImportsPage({ caseId }: { caseId: number }) {
   const ofCase = useCase(caseId);
+  useTitle("Imports", ofCase.data?.name);
   const imports = useImports(caseId);
   const shown = imports.data?.pages.flatMap((page) => page.items) ?? [];
   const failed = ofCase.error ?? imports.error;
@@ -36,8 +39,8 @@ export default function ImportsPage({ caseId }: { caseId: number }) {
         </p>
       )}
       {imports.isPending && !failed && <Skeleton rows={6} />}
-      {failed && <Failure error={failed} again={() => void imports.refetch()} />}
-      <OpenVolumes caseId={caseId} />
+      {failed && <Failure error={failed} again={() => void (ofCase.refetch(), imports.refetch())} />}
+      {!failed && <OpenVolumes caseId={caseId} />}
       {imports.isSuccess && shown.length === 0 && (
         <p className="quiet">Nothing was imported into this case yet. Import files with the button above.</p>
       )}

@@ -1,6 +1,6 @@
 import type { Schemas } from "../../api/client";
 import { Untrusted } from "../../ui/Untrusted";
-import { nameSign } from "./signs";
+import { nameSign } from "../../ui/signs";
 
 type Details = Schemas["ImportDetails"];
 

@@ -8,8 +8,14 @@ import { UndoResult } from "./UndoResult";
 import { findNamedImport, isAnswer, labelUndo } from "./undo";
 import { useRequestUndo, useUndo } from "./undoQueries";
 
+interface UndoProps {
+  importId: number;
+  kind: Schemas["ImportState"]["kind"];
+  onClose: () => void;
+}
+
 /** What an undo would do, found out by a dry run, and the button that does it. */
-export function UndoDialog({ importId, onClose }: { importId: number; onClose: () => void }) {
+export function UndoDialog({ importId, kind, onClose }: UndoProps) {
   const [key] = useState(() => crypto.randomUUID());
   const dryRun = useRequestUndo(importId);
   const { mutate } = dryRun;
@@ -23,7 +29,7 @@ export function UndoDialog({ importId, onClose }: { importId: number; onClose: (
     <Dialog title={`Undo import ${importId}?`} open onClose={onClose}>
       {(dryRun.isError || last.isError) && <Refusal error={dryRun.error ?? last.error} />}
       {!found && !dryRun.isError && !last.isError && <p role="status">Finding out what the undo would do…</p>}
-      {found && <Offer importId={importId} found={found} onClose={onClose} />}
+      {found && <Offer {...{ importId, kind, found, onClose }} />}
       <div className="bar">
         <button type="button" onClick={onClose}>
           Leave everything as it is
@@ -33,7 +39,7 @@ export function UndoDialog({ importId, onClose }: { importId: number; onClose: (
   );
 }
 
-function Offer({ importId, found, onClose }: { importId: number; found: Schemas["Undo"]; onClose: () => void }) {
+function Offer({ importId, kind, found, onClose }: UndoProps & { found: Schemas["Undo"] }) {
   const [key] = useState(() => crypto.randomUUID());
   const undo = useRequestUndo(importId);
   if (found.status === "nothing_to_undo") return <p>There is nothing to undo: the import has written nothing.</p>;
@@ -41,7 +47,7 @@ function Offer({ importId, found, onClose }: { importId: number; found: Schemas[
   return (
     <>
       <p>Nothing is changed yet.</p>
-      <UndoResult undo={found} />
+      <UndoResult undo={found} kind={kind} />
       {undo.isError && <Refusal error={undo.error} />}
       <div className="bar">
         <button
@@ -50,7 +56,7 @@ function Offer({ importId, found, onClose }: { importId: number; found: Schemas[
           disabled={undo.isPending}
           onClick={() => undo.mutate({ dryRun: false, key }, { onSuccess: onClose })}
         >
-          {labelUndo(found)}
+          {labelUndo(found, kind)}
         </button>
       </div>
     </>

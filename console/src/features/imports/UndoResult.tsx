@@ -11,11 +11,11 @@ import { useKept } from "./undoQueries";
 type Undo = Schemas["Undo"];
 
 /** What an undo did, or would do, with what stays and why. */
-export function UndoResult({ undo }: { undo: Undo }) {
+export function UndoResult({ undo, kind }: { undo: Undo; kind: Schemas["ImportState"]["kind"] }) {
   return (
     <>
       <ul className="sentences">
-        {describeUndo(undo).map((sentence) => (
+        {describeUndo(undo, kind).map((sentence) => (
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>

@@ -19,13 +19,13 @@ export function UndoState({ state }: { state: Schemas["ImportState"] }) {
       {undo && !hasEnded(undo) && <Progress undo={undo} />}
       {undo && hasEnded(undo) && (
         <>
-          <UndoResult undo={undo} />
+          <UndoResult undo={undo} kind={state.kind} />
           <p className="quiet">
             Undo {undo.undoNo} · <Time value={undo.finishedAt} />
           </p>
         </>
       )}
-      {undo?.report && (
+      {undo?.report && undo.kept > 0 && (
         <p>
           <a href={undo.report} rel="noreferrer">
             Download what stayed, and why

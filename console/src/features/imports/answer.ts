@@ -29,6 +29,10 @@ export function answer(state: ImportState): string {
   if (state.status === "undone") return "The import was undone: nothing of it is left in the case.";
   if (state.status === "undone_with_conflicts") return "The import was undone, but something of it stays in the case.";
   if (state.status === "undo_failed") return "The undo has failed in part: some of the import is still in the case.";
+  if (state.status === "failed")
+    return state.rowsSeen === 0
+      ? "The file could not be read. Nothing of it is in the case."
+      : "The import has failed; the rows that it had imported are in the case.";
   if (isRunning(state.status)) return "The import is running. You can leave this page.";
   if (state.status === "awaiting_upload") return "The file has not arrived yet.";
   if (state.status === "uploaded") return "The file has arrived and is held: nothing is imported until it is run.";

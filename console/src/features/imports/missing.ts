@@ -47,7 +47,11 @@ export function listLacks(imports: readonly Details[]): Lack[] {
 function countOpen(imports: readonly Details[], kind: Details["kind"]): Omit<Lack, "what"> {
   const ofKind = imports.filter((each) => each.kind === kind);
   const sum = (read: (each: Details) => number) => ofKind.reduce((total, each) => total + read(each), 0);
-  return { missing: sum((each) => each.openRejections), of: sum((each) => each.rowsSeen) };
+  // The rows of a correction are those of its original again.
+  return {
+    missing: sum((each) => each.openRejections),
+    of: sum((each) => (each.corrects === null ? each.rowsSeen : 0)),
+  };
 }
 
 /** Every import of a volume counts the same files that no row names. */

@@ -1,18 +1,9 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
+import { nextPoll } from "../../ui/polling";
 import { isRunning } from "../../ui/Status";
 
 const PAGE = 100;
-
-/** Poll often while the user has just started something, and rarely in a long wait: milliseconds until the next poll. */
-export function nextPoll(waitedMs: number): number {
-  const steps: [number, number][] = [
-    [30_000, 1_000],
-    [120_000, 2_000],
-    [600_000, 5_000],
-  ];
-  return steps.find(([limit]) => waitedMs < limit)?.[1] ?? 10_000;
-}
 
 function pollWhile(isBusy: (state: Schemas["ImportState"]) => boolean) {
   return (query: { state: { data?: Schemas["ImportState"] } }) => {
@@ -92,12 +83,5 @@ export function useImports(caseId: number) {
       const shown = query.state.data?.pages.flatMap((page) => page.items) ?? [];
       return shown.some((each) => isRunning(each.status)) ? 5_000 : false;
     },
-  });
-}
-
-export function useCase(caseId: number) {
-  return useQuery({
-    queryKey: ["case", caseId],
-    queryFn: async ({ signal }) => data(await api.GET("/cases/{caseId}", { params: { path: { caseId } }, signal })),
   });
 }

@@ -3,6 +3,7 @@ import type { Schemas } from "../../api/client";
 import { count } from "../../ui/values";
 
 type Undo = Schemas["Undo"];
+type Kind = Schemas["ImportState"]["kind"];
 
 const ENDED: readonly string[] = [
   ...["nothing_to_undo", "undone", "undone_with_conflicts", "undo_failed", "cancelled", "superseded"],
@@ -28,12 +29,17 @@ export const REASONS: Record<Schemas["KeptCode"], string> = {
 };
 
 /** What the undo did, or would do: one sentence for each number that is not 0. */
-export function describeUndo(undo: Undo): string[] {
+export function describeUndo(undo: Undo, kind: Kind = "rows"): string[] {
   const would = undo.dryRun;
   const verb = (number: number) => (would ? "would be" : number === 1 ? "was" : "were");
   const found: [number, string][] = [
     [undo.removed, `${count(undo.removed, "document")} ${verb(undo.removed)} removed.`],
-    [undo.restored, `${count(undo.restored, "document")} ${would ? "would get" : "got"} earlier values or pages back.`],
+    [
+      undo.restored,
+      kind === "images"
+        ? `${count(undo.restored, "document")} ${would ? "would have" : undo.restored === 1 ? "has" : "have"} the pages from before this import, or none.`
+        : `${count(undo.restored, "document")} ${would ? "would get" : "got"} earlier values or pages back.`,
+    ],
     [undo.linksRestored, `${count(undo.linksRestored, "custodian or tag link")} ${verb(undo.linksRestored)} restored.`],
     [undo.kept, `${count(undo.kept, "document")} ${would ? "would stay" : "stayed"}, as a whole or in part.`],
   ];
@@ -42,10 +48,13 @@ export function describeUndo(undo: Undo): string[] {
 }
 
 /** The words of the button that begins the undo: what it does, in numbers. */
-export function labelUndo(undo: Undo): string {
+export function labelUndo(undo: Undo, kind: Kind = "rows"): string {
   const parts = [
     undo.removed > 0 && `remove ${count(undo.removed, "document")}`,
-    undo.restored > 0 && `restore ${count(undo.restored, "document")}`,
+    undo.restored > 0 &&
+      (kind === "images"
+        ? `take back the pages of ${count(undo.restored, "document")}`
+        : `restore ${count(undo.restored, "document")}`),
   ].filter(Boolean);
   return parts.length ? `Undo: ${parts.join(", ")}` : "Undo the import";
 }

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { api, data, type Schemas } from "../../api/client";
 import { isUndone } from "./answer";
-import { nextPoll } from "./queries";
+import { nextPoll } from "../../ui/polling";
 import { hasEnded } from "./undo";
 
 type Undo = Schemas["Undo"];

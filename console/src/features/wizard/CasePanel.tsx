@@ -68,10 +68,20 @@ function ChooseCase({ isNext, onCase }: Pick<CasePanelProps, "isNext" | "onCase"
     mutationFn: (created: string) => createCase(created, key),
     onSuccess: (_, created) => onCase(created),
   });
+  const offers = useRef<HTMLUListElement>(null);
+  // Enter goes on as soon as it is known whether there are cases that the name may be confused with.
+  const [wish, setWish] = useState<string | null>(null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (exact) onCase(exact.name);
+    setWish(entered.trim());
   };
+  useEffect(() => {
+    if (!wish || wish !== name || !isSought || cases.isPlaceholderData || create.isPending) return;
+    setWish(null);
+    if (exact) onCase(exact.name);
+    else if (others.length) offers.current?.querySelector("button")?.focus();
+    else if (!isLimited) create.mutate(name);
+  });
   const others = unite(exact, name ? (similar.data?.similar ?? []) : [], cases.data ?? []);
   return (
     <form className="stack" onSubmit={submit}>
@@ -88,11 +98,14 @@ function ChooseCase({ isNext, onCase }: Pick<CasePanelProps, "isNext" | "onCase"
         autoComplete="off"
         maxLength={MAX_NAME}
         value={entered}
-        onChange={(event) => setEntered(event.target.value)}
+        onChange={(event) => {
+          setEntered(event.target.value);
+          setWish(null);
+        }}
       />
       {cases.isError && <Failure error={cases.error} again={() => void cases.refetch()} />}
       {others.length > 0 && (
-        <ul className="plain offers" aria-label={name ? "Cases with this or a similar name" : "Cases"}>
+        <ul ref={offers} className="plain offers" aria-label={name ? "Cases with this or a similar name" : "Cases"}>
           {others.map((each) => (
             <li key={each.id}>
               <button
@@ -103,7 +116,7 @@ function ChooseCase({ isNext, onCase }: Pick<CasePanelProps, "isNext" | "onCase"
                 Use <Untrusted text={each.name} />
               </button>{" "}
               <span className="quiet">
-                {each === exact ? "has" : "similar: has"} {count(each.documents, "document")}
+                {each === exact || !name ? "has" : "similar: has"} {count(each.documents, "document")}
               </span>
             </li>
           ))}
@@ -111,7 +124,12 @@ function ChooseCase({ isNext, onCase }: Pick<CasePanelProps, "isNext" | "onCase"
       )}
       {name && !exact && isSought && !isLimited && (
         <div>
-          <button type="button" disabled={create.isPending} onClick={() => create.mutate(name)}>
+          <button
+            type="button"
+            className={others.length ? undefined : "primary"}
+            disabled={create.isPending}
+            onClick={() => create.mutate(name)}
+          >
             Create the case <Untrusted text={name} />
           </button>{" "}
           {others.length > 0 && <span className="quiet">Only if it is none of these.</span>}

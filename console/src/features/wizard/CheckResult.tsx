@@ -6,8 +6,9 @@ import { Failure } from "../../ui/Failure";
 import { Skeleton } from "../../ui/Skeleton";
 import { Untrusted } from "../../ui/Untrusted";
 import type { Options } from "./kept";
-import { describeFiles, type Outcome, summarize } from "./outcome";
+import { describeFiles, labelRun, type Outcome, summarize } from "./outcome";
 import { useFindings, type Draft } from "./queries";
+import { toWords, withoutLine } from "../../ui/messages";
 import { cut } from "./Rows";
 import { count } from "../../ui/values";
 
@@ -42,7 +43,7 @@ export function CheckResult({ draft, outcome, options, hasRead, onRead, onOption
       <Findings title="Would be rejected" severity="error" files={files} />
       <Changes rows={draft.rows} />
       <Findings title="Warnings" severity="warning" files={files} />
-      {outcome.warnings > 0 && (
+      {outcome.warnings > 0 && labelRun(outcome) !== null && (
         <label className="choice">
           <input type="checkbox" checked={hasRead} onChange={(event) => onRead(event.target.checked)} />
           <span>
@@ -99,7 +100,11 @@ function Lines({ importId, found }: { importId: number; found: Schemas["CheckedC
   return (
     <>
       <ul className="plain">
-        {items.length === 0 && <li>{found.message}</li>}
+        {items.length === 0 && (
+          <li>
+            <Untrusted text={toWords(found.message)} />
+          </li>
+        )}
         {items.map((each, index) => (
           <li key={index}>
             {each.line > 0 ? `Line ${each.line.toLocaleString("en-US")}: ` : ""}
@@ -108,7 +113,7 @@ function Lines({ importId, found }: { importId: number; found: Schemas["CheckedC
                 <Untrusted text={cut(each.column)} />:{" "}
               </>
             )}
-            <Untrusted text={each.message} />
+            <Untrusted text={toWords(withoutLine(each.message, each.line))} />
           </li>
         ))}
       </ul>

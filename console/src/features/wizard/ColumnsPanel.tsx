@@ -6,8 +6,9 @@ import type { Options } from "./kept";
 import { chooseColumns, mapColumn } from "./options";
 import { Panel } from "./Panel";
 import { Profiles } from "./Profiles";
+import { toWords } from "../../ui/messages";
 import { cut } from "./Rows";
-import { explainColumn, FIELDS, isField, isMarked, summarizeColumns, type FieldName } from "./words";
+import { explainColumn, FIELDS, isField, isMarked, nameField, summarizeColumns, type FieldName } from "./words";
 
 type Column = Schemas["PreviewColumn"];
 
@@ -66,7 +67,7 @@ function Mapping({
       <Profiles preview={preview} options={options} profile={profile} canChange={canChange} onChange={onChange} />
       {preview.warnings.map((each) => (
         <p className="notice warn" key={`${each.code} ${each.column}`}>
-          <Untrusted text={each.column} />: {each.message}
+          <Untrusted text={each.column && cut(each.column)} />: <Untrusted text={toWords(each.message)} />
         </p>
       ))}
       {preview.columns.length > MANY && (
@@ -109,9 +110,6 @@ function Mapping({
     </>
   );
 }
-
-/** Return the name of a field that only a column name can choose, such as `Family begin`. */
-const nameField = (field: string) => field[0]!.toUpperCase() + field.slice(1).replaceAll("_", " ");
 
 const isGiven = (options: Options, column: Column) =>
   options.columns?.[String(column.number)] !== undefined || options.columns?.[column.name] !== undefined;

@@ -1,17 +1,20 @@
 import { useId } from "react";
 import type { Schemas } from "../../api/client";
 import type { Options } from "./kept";
+import { toWords } from "../../ui/messages";
 import { TextSetting } from "./TextSetting";
-import { nameSign } from "./words";
+import { nameSign } from "../../ui/signs";
+import { nameField } from "./words";
 
 interface DatesAndListsProps {
   options: Options;
   dateOrder: Schemas["PreviewFinding"] | undefined;
+  columns: Schemas["PreviewColumn"][];
   onChange: (options: Options) => void;
 }
 
 /** What is right for nearly every file, and decides much where it is not. */
-export function DatesAndLists({ options, dateOrder, onChange }: DatesAndListsProps) {
+export function DatesAndLists({ options, dateOrder, columns, onChange }: DatesAndListsProps) {
   const id = useId();
   const order = typeof options.dateOrder === "string" ? options.dateOrder : "";
   const found = dateOrder?.value == null ? "Detect it" : `${nameSign(dateOrder.value)} – as found`;
@@ -32,8 +35,18 @@ export function DatesAndLists({ options, dateOrder, onChange }: DatesAndListsPro
             <option value="DMY">the day comes first</option>
             <option value="MDY">the month comes first</option>
           </select>
-          {dateOrder && <span className="quiet small">{dateOrder.why}</span>}
+          {dateOrder && <span className="quiet small">{toWords(dateOrder.why)}</span>}
         </div>
+        {listDates(columns, options).map((field) => (
+          <TextSetting
+            key={field}
+            label={`How dates are written: ${nameField(String(field))}`}
+            value={options.dateFormat?.[field] ?? ""}
+            placeholder="%d.%m.%Y, or excel"
+            maxLength={64}
+            onChange={(value) => onChange({ ...options, dateFormat: withFormat(options.dateFormat, field, value) })}
+          />
+        ))}
         <TextSetting
           label="Time zone of times without one"
           value={options.timeZone ?? ""}
@@ -57,4 +70,25 @@ export function DatesAndLists({ options, dateOrder, onChange }: DatesAndListsPro
       </div>
     </details>
   );
+}
+
+type Formats = NonNullable<Options["dateFormat"]>;
+type DateField = keyof Formats;
+
+const DATES: readonly string[] = ["document_date", "date_sent", "date_received", "date_created", "date_modified"];
+
+/** The dates that the file has, and those whose format was chosen. */
+function listDates(columns: Schemas["PreviewColumn"][], { dateFormat }: Options): DateField[] {
+  const there = new Set([...columns.map((each) => each.field ?? ""), ...Object.keys(dateFormat ?? {})]);
+  return DATES.filter((field) => there.has(field)) as DateField[];
+}
+
+export function withFormat(
+  formats: Options["dateFormat"],
+  field: DateField,
+  value: string | undefined,
+): Formats | null {
+  const { [field]: _before, ...others } = formats ?? ({} as Formats);
+  const next = value ? { ...others, [field]: value } : others;
+  return Object.keys(next).length ? (next as Formats) : null;
 }

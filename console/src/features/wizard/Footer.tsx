@@ -2,7 +2,9 @@ import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-q
 import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Schemas } from "../../api/client";
+import { ApiError } from "../../api/client";
 import { Failure } from "../../ui/Failure";
+import { toWords } from "../../ui/messages";
 import { announce } from "../../ui/LiveRegion";
 import { isRunning } from "../../ui/Status";
 import { Untrusted } from "../../ui/Untrusted";
@@ -24,6 +26,8 @@ interface FooterProps {
   refusal: string | null;
   /** What a check that was requested waits for. */
   awaits: string;
+  /** Whether the panels say which of the settings is refused. */
+  isExplained: boolean;
 }
 
 /** The end of the page: the check, then what it found, then the button that imports. */
@@ -36,7 +40,11 @@ export function Footer(props: FooterProps) {
   if (choice.fault)
     return (
       <footer className="foot">
-        <Failure error={choice.fault} again={choice.again} />
+        {props.isExplained && choice.fault instanceof ApiError && choice.fault.status === 400 ? (
+          <p role="alert">A setting above is refused, and is not stored. Correct it to go on.</p>
+        ) : (
+          <Failure error={choice.fault} again={choice.again} isByHand />
+        )}
       </footer>
     );
   return (
@@ -85,8 +93,11 @@ function Stopped({ found }: { found: Schemas["ImportDetails"] }) {
   const isFailed = found.status === "failed";
   return (
     <div className={isFailed ? "notice bad" : "notice"} role={isFailed ? "alert" : undefined}>
-      {isFailed && found.failureCode && <strong>{found.failureCode}</strong>}
-      {isFailed && found.failureMessage && <p>{found.failureMessage}</p>}
+      {isFailed && found.failureMessage && (
+        <p>
+          <Untrusted text={toWords(found.failureMessage)} /> <span className="quiet">{found.failureCode}</span>
+        </p>
+      )}
       {found.kind === "images" ? (
         <p>
           The pages of <Untrusted text={found.fileName} /> are not imported. Try it again, then check the file once

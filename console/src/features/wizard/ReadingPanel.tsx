@@ -2,6 +2,7 @@ import { useId, type ReactNode } from "react";
 import type { Schemas } from "../../api/client";
 import { ApiError } from "../../api/client";
 import { Failure } from "../../ui/Failure";
+import { toWords } from "../../ui/messages";
 import { Skeleton } from "../../ui/Skeleton";
 import { Rows } from "./Rows";
 import { Panel } from "./Panel";
@@ -9,7 +10,8 @@ import type { Options } from "./kept";
 import { DatesAndLists } from "./DatesAndLists";
 import { TextSetting } from "./TextSetting";
 import { count } from "../../ui/values";
-import { CERTAINTY, nameSign } from "./words";
+import { CERTAINTY } from "./words";
+import { nameSign } from "../../ui/signs";
 
 type Preview = Schemas["ImportPreview"];
 type Finding = Schemas["PreviewFinding"];
@@ -45,7 +47,7 @@ export function ReadingPanel(props: ReadingPanelProps) {
     >
       {props.children}
       {isLoading && !preview && <Skeleton rows={4} />}
-      {error !== null && !columns && <Failure error={error} again={props.again} />}
+      {error !== null && !columns && <Failure error={error} again={props.again} isByHand />}
       {columns && <ChooseId {...props} columns={columns} />}
       {(preview || error !== null) && <Settings {...props} />}
       {preview && <Rows preview={preview} />}
@@ -128,7 +130,12 @@ function Settings({ preview, options, onChange, canChange }: ReadingPanelProps) 
         />
       ))}
       <HeaderSetting options={options} finding={found?.header} onChange={onChange} />
-      <DatesAndLists options={options} dateOrder={found?.dateOrder} onChange={onChange} />
+      <DatesAndLists
+        options={options}
+        dateOrder={found?.dateOrder}
+        columns={preview?.columns ?? []}
+        onChange={onChange}
+      />
     </fieldset>
   );
 }
@@ -209,7 +216,7 @@ function HeaderSetting({ options, finding, onChange }: HeaderSettingProps) {
           onChange={(value) => onChange({ ...options, headerLine: value ? Number(value) : null })}
         />
       )}
-      {finding && <span className="quiet small">{finding.why}</span>}
+      {finding && finding.certainty !== "given" && <span className="quiet small">{toWords(finding.why)}</span>}
     </div>
   );
 }

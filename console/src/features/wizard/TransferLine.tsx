@@ -64,6 +64,14 @@ export function describeTransfer(now: TransferSnapshot): string {
   return parts.filter(Boolean).join(" · ");
 }
 
+/** What had arrived before, and how it is known to be what the user has. */
+export function describeThere({ alreadyThere, knownBySize }: Pick<TransferSnapshot, "alreadyThere" | "knownBySize">) {
+  const there = `${alreadyThere.toLocaleString("en-US")} ${alreadyThere === 1 ? "file or part" : "files or parts"} had arrived before.`;
+  if (knownBySize === 0) return `${there} They have the same checksums as your files.`;
+  const some = knownBySize === alreadyThere ? "They are" : `Of these, ${knownBySize.toLocaleString("en-US")} are`;
+  return `${there} ${some} known by their size alone: the storage has no checksum of them.`;
+}
+
 /** Why the upload does not move, or which files it is about: nothing while all goes well and is small. */
 export function TransferDetails({ transfer, thing }: { transfer: Transfer; thing: Thing | null }) {
   const now = useTransfer(transfer)!;
@@ -72,12 +80,7 @@ export function TransferDetails({ transfer, thing }: { transfer: Transfer; thing
     <>
       {isStill && <p className={`notice ${now.status === "failed" ? "bad" : "idle"}`}>{SENTENCES[now.status]}</p>}
       {now.failures.length > 0 && <Failures failures={now.failures} />}
-      {now.alreadyThere > 0 && (
-        <p className="quiet">
-          {now.alreadyThere.toLocaleString("en-US")} files or parts had arrived before. Parts were compared with your
-          files by checksum, and large files that were there as a whole by their size.
-        </p>
-      )}
+      {now.alreadyThere > 0 && <p className="quiet">{describeThere(now)}</p>}
       {thing?.kind === "volume" && <Folders now={now} />}
     </>
   );

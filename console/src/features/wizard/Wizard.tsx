@@ -129,7 +129,7 @@ export function Wizard({ draft }: { draft: Draft | null }) {
         />
         {fault !== null && (
           <li>
-            <Failure error={fault} again={thing && caseName ? () => begin(thing, caseName) : undefined} />
+            <Failure error={fault} again={thing && caseName ? () => begin(thing, caseName) : undefined} isByHand />
           </li>
         )}
         <ReadingPanel
@@ -198,7 +198,11 @@ export function Wizard({ draft }: { draft: Draft | null }) {
           once more into the other case.
         </GiveUp>
       )}
-      <Footer {...{ draft, place, kept, choice }} {...explainRefusal(draft, thing, caseName, seal)} />
+      <Footer
+        {...{ draft, place, kept, choice }}
+        isExplained={preview.isError}
+        {...explainRefusal(draft, thing, caseName, seal)}
+      />
     </section>
   );
 }

@@ -1,9 +1,10 @@
 import { useEffect } from "react";
 import { Link, Redirect } from "wouter";
 import type { Schemas } from "../../api/client";
-import { useCanImport } from "../../api/me";
+import { useCanImport, useMe } from "../../api/me";
 import { Failure } from "../../ui/Failure";
-import { Skeleton } from "../../ui/Skeleton";
+import { useTitle } from "../../ui/title";
+import { WaitingPage } from "../../ui/Skeleton";
 import { chooseImports, useImages, useImport, useVolume, type Draft } from "./queries";
 import { Wizard } from "./Wizard";
 import "./wizard.css";
@@ -11,8 +12,10 @@ import { isRunning } from "../../ui/Status";
 
 /** The page of a new import, and of the drafts that the server keeps: of a load file, or of a volume. */
 export default function WizardPage({ importId, volumeId }: { importId?: number; volumeId?: number }) {
+  const me = useMe();
+  useTitle("Import files");
   const canImport = useCanImport();
-  if (canImport === undefined) return <Waiting />;
+  if (canImport === undefined) return <Waiting error={me.error} again={() => void me.refetch()} />;
   if (!canImport) return <ForEditors />;
   if (importId !== undefined) return <ImportDraft importId={importId} key={importId} />;
   if (volumeId !== undefined) return <VolumeDraft volumeId={volumeId} key={volumeId} />;
@@ -32,10 +35,14 @@ function ForEditors() {
 }
 
 function Waiting({ error, again }: { error?: unknown; again?: () => void }) {
+  if (!error) return <WaitingPage title="Import files" />;
   return (
     <section className="page">
+      <p className="quiet crumbs">
+        <Link href="/">Cases</Link>
+      </p>
       <h1>Import files</h1>
-      {error ? <Failure error={error} again={again} /> : <Skeleton rows={6} />}
+      <Failure error={error} again={again} />
     </section>
   );
 }

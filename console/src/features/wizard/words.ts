@@ -59,6 +59,12 @@ export const FIELDS: [string, [FieldName, string][]][] = [
   ],
 ];
 
+const LABELS = new Map<string, string>(FIELDS.flatMap(([, fields]) => fields));
+
+/** Return the name of a field, such as `Date sent`; also of one that only a column name can choose. */
+export const nameField = (field: string): string =>
+  LABELS.get(field) ?? field[0]!.toUpperCase() + field.slice(1).replaceAll("_", " ");
+
 const KNOWN = new Set(["property", ...FIELDS.flatMap(([, fields]) => fields.map(([field]) => field as string))]);
 
 /** Whether an option can name the field; some are only found by the name of their column, such as family_begin. */
@@ -108,32 +114,13 @@ export function summarizeColumns(columns: Schemas["PreviewColumn"][], all: numbe
   const rest = columns.length - mapped;
   const parts = [
     `${mapped.toLocaleString("en-US")} mapped`,
-    rest && `${rest.toLocaleString("en-US")} kept under their names`,
+    rest && `${rest.toLocaleString("en-US")} kept under ${rest === 1 ? "its name" : "their names"}`,
   ];
   const shown = columns.length < all ? ` (of the first ${columns.length.toLocaleString("en-US")})` : "";
   const look = marked
     ? `; ${marked.toLocaleString("en-US")} not mapped ${marked === 1 ? "looks" : "look"} like a field`
     : "";
   return `${count(all, "column")}: ${parts.filter(Boolean).join(", ")}${shown}${look}`;
-}
-
-const NAMED: Record<string, string> = {
-  "\u0014": "DC4 (020)",
-  "\t": "tab",
-  ",": "comma ,",
-  ";": "semicolon ;",
-  "|": "pipe |",
-  "\u00fe": "thorn þ",
-  '"': 'quote "',
-  "\u00ae": "®",
-  " ": "space",
-};
-
-/** Return a character as people of this trade write it. */
-export function nameSign(value: string | boolean | null): string {
-  if (value === null) return "none";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return NAMED[value] ?? value;
 }
 
 /** Return what was chosen, such as `75 files, 3.1 MB, VOL001.dat and VOL001.opt found`. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -126,6 +127,7 @@ class PendingUpload(ResponseModel):
     multipart_id: str | None = None
     size: int | None = None
     part_bytes: int = PART_BYTES
+    started_at: datetime | None = None
 
 
 class ImportUpload(ResponseModel):
@@ -137,4 +139,5 @@ class ImportUpload(ResponseModel):
     case_id: int
     file_name: str
     upload_id: str
+    started_at: datetime | None = Field(description="The time of the announcement; null for one of an earlier version.")
     upload: UploadUrls

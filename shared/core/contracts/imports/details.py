@@ -115,6 +115,12 @@ class ImportDetails(ImportState):
         description=f"The first {MAX_LISTED_COLUMNS} columns in file order; null until the file is split, "
         "or if an earlier version split it."
     )
+    correctable_as: int | None = Field(
+        description="The import that `corrects` names when corrected rows of `rejectedRows` are imported: this one, or "
+        "the one that it corrects itself; null if no file can correct its rows, or it is not split yet."
+    )
+    custodians_created: int = Field(description="The custodians that the import created.")
+    tags_created: int = Field(description="The tags that the import created.")
     suggested_profiles: list[ProfileUse] = Field(
         description="The profiles for files with this delimiter and header, newest first; none was applied for that."
     )

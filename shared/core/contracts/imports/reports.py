@@ -28,6 +28,16 @@ class CodeCounts(ResponseModel):
     is_complete: bool = Field(description=f"Whether all are listed: at most {MAX_CODES} of each kind are.")
 
 
+class BatesNumbers(ResponseModel):
+    """The first and the last Bates number of the documents that an import, or another import of the same file, created.
+
+    Numbers are compared by prefix, then as numbers. Null: no document has a Bates number.
+    """
+
+    first: str | None
+    last: str | None
+
+
 class ReportNames(ResponseModel):
     """The names of the report files in the bucket. `GET /imports/{id}/reports` has their URLs."""
 
@@ -76,4 +86,9 @@ class ReportFiles(ResponseModel):
     )
     deficiencies_text: ReportFile | None = Field(default=None, description="The same as a text that can be sent.")
     findings: ReportFile | None = Field(default=None, description="A CSV file of all findings of a check.")
+    unreferenced: ReportFile | None = Field(
+        default=None,
+        description="A CSV file: the files of the volume that no imported row or page names; null if there are none, "
+        "for an import without a volume, and for one after which another import of the volume ended.",
+    )
     expires_in_seconds: int

@@ -13,7 +13,7 @@ from core.contracts.common import (
     Total,
     UserName,
 )
-from core.imports.steps import Action
+from core.imports.steps import ImportAction
 from core.load_mode import Mode
 from core.statuses import ImportKind, ImportPhase, ImportStatus, Wish
 
@@ -42,7 +42,7 @@ class ImportState(ResponseModel):
     )
     wanted: Wish = Field(description="What follows by itself: nothing (`hold`), the check or the import.")
     options_version: int = Field(description="1, and 1 more for each change of the options; for `If-Match`.")
-    actions: list[Action] = Field(
+    actions: list[ImportAction] = Field(
         description="The requests that the status allows. Another import, such as one that is being undone, can be a "
         "reason to refuse them nevertheless."
     )

@@ -61,6 +61,11 @@ class UploadState(ResponseModel):
 
     state: UploadProgress
     size: int | None = Field(description="The size that was announced; null if none was.")
+    checksum_algorithm: str | None = Field(description="The algorithm of `checksum`: SHA256 or CRC64NVME.")
+    checksum: str | None = Field(
+        description="The checksum that S3 holds of the whole file, in Base64, if it is `stored`; null if S3 has none. "
+        "Compare it with your file before you rely on it."
+    )
     parts: list[StoredPart] = Field(description="The parts that are there; empty for an upload in one request.")
     upload: UploadUrls | None = Field(
         description="The URLs of what is missing: `parts` has only the missing parts, none if all are there. The POST "

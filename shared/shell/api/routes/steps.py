@@ -10,7 +10,7 @@ from core.contracts.imports.options import NewOptions
 from core.contracts.imports.states import ImportState
 from core.contracts.volumes import VolumeDetails
 from shell.api import app as api
-from shell.api.mutations import WRITES_EVENTS, parse_if_match, parse_if_sent, run_idempotent
+from shell.api.mutations import STARTS_IMPORTS, parse_if_match, parse_if_sent, run_idempotent
 from shell.api.resolver import ApiResolver
 from shell.imports import steps as operations
 from shell.volumes import runs
@@ -35,7 +35,7 @@ def change_options(
 def check_import(import_id: api.Id, request: api.Request, key: api.Key, if_match: api.IfSeen = None) -> api.Response:
     """Check the file of an import that is held or was checked, or have it checked once it is uploaded."""
     versions = parse_if_sent(if_match)
-    return run_idempotent(request, key, operations.check_import, import_id, versions, options=WRITES_EVENTS)
+    return run_idempotent(request, key, operations.check_import, import_id, versions, options=STARTS_IMPORTS)
 
 
 def run_import(
@@ -43,7 +43,7 @@ def run_import(
 ) -> api.Response:
     """Import the file of an import that is held or was checked, or have it imported once it is uploaded."""
     versions = parse_if_sent(if_match)
-    return run_idempotent(request, key, operations.run_import, import_id, body, versions, options=WRITES_EVENTS)
+    return run_idempotent(request, key, operations.run_import, import_id, body, versions, options=STARTS_IMPORTS)
 
 
 def run_volume(
@@ -51,4 +51,4 @@ def run_volume(
 ) -> api.Response:
     """Import the load files of a volume that are held or were checked: the data file, then its images."""
     versions = parse_if_sent(if_match)
-    return run_idempotent(request, key, runs.run_volume, volume_id, body, versions, options=WRITES_EVENTS)
+    return run_idempotent(request, key, runs.run_volume, volume_id, body, versions, options=STARTS_IMPORTS)

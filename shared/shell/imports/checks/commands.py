@@ -39,7 +39,7 @@ _RESET_CHUNKS = text(
 _RUN = text(
     f"UPDATE imports SET {CARRY_CODES}, status = :status, phase = 'import', "  # noqa: S608
     "wanted = IF(wanted IS NULL, NULL, 'import'), generation = generation + 1, chunks_left = chunk_count, "
-    "started_at = NOW(6), finished_at = NULL WHERE id = :import_id AND status = 'checked'"
+    "chunks_failed = 0, started_at = NOW(6), finished_at = NULL WHERE id = :import_id AND status = 'checked'"
 )
 
 
@@ -90,11 +90,11 @@ def _require_accepted(check: ImportChecks, body: RunRequest) -> None:
     found = judge_check(read_summaries(check.findings or "[]"))
     if found is CheckStatus.ERRORS and not body.accept_rejections:
         raise WrongStateError(
-            f"{check.would_reject} rows would be rejected; correct the file and check it again, or send "
-            '{"acceptRejections": true} to import the other rows.'
+            f"{check.would_reject} rows would be rejected; correct the file and check it again, or accept that they "
+            "are left out (acceptRejections)."
         )
     if found is CheckStatus.WARNINGS and not (body.acknowledge_warnings or body.accept_rejections):
-        raise WrongStateError('The check has warnings; look at them, then send {"acknowledgeWarnings": true}.')
+        raise WrongStateError("The check has warnings; look at them, then confirm that (acknowledgeWarnings).")
 
 
 def _require_unchanged(transaction: Session, import_record: Imports, check: ImportChecks) -> None:

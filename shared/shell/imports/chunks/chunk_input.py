@@ -40,7 +40,7 @@ class ChunkInput:
         column_facts: ColumnFacts,
         held_texts: Mapping[int, bytes],
     ) -> None:
-        self.import_record, self.chunk, self.layout, _ = loaded
+        self.import_record, self.chunk, self.layout = loaded[:3]
         self.rows, self.held, self.files, self.column_facts = rows, held, files, column_facts
         self.rejected = [row for row in rows if row.errors]
         self.valid = [row for row in rows if not row.errors] if self.rejected else rows

@@ -11,8 +11,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session, load_only
+from sqlalchemy import bindparam, exists, select
+from sqlalchemy.orm import Session, aliased, load_only
 
 from core.errors import StorageRefusedError
 from core.load_file.layout import Layout
@@ -31,8 +31,15 @@ _COLUMNS = (
     *(Imports.bucket, Imports.object_key, Imports.version_id, Imports.etag, Imports.volume_id),
     Imports.corrects_import_id,
 )
+_EARLIER = aliased(Imports)
 _LOAD = (
-    select(Imports, ImportChunks)
+    select(
+        Imports,
+        ImportChunks,
+        exists()
+        .where(_EARLIER.case_id == Imports.case_id, _EARLIER.sha256 == Imports.sha256, _EARLIER.id < Imports.id)
+        .label("has_same_file"),
+    )
     .join(ImportChunks, ImportChunks.import_id == Imports.id)
     .where(Imports.id == bindparam("import_id"), ImportChunks.chunk_no == bindparam("chunk_no"))
     .options(load_only(*_COLUMNS, raiseload=True))
@@ -44,12 +51,16 @@ _DUPLICATES = select(ImportDuplicates.line_no, ImportDuplicates.first_line).wher
 
 
 class LoadedChunk(NamedTuple):
-    """A chunk with its import; `first_lines` maps each line with a duplicate id to the first line with that id."""
+    """A chunk with its import; `first_lines` maps each line with a duplicate id to the first line with that id.
+
+    `has_same_file`: an earlier import of the case has a file with the same hash.
+    """
 
     import_record: Imports
     chunk: ImportChunks
     layout: Layout
     first_lines: Mapping[int, int]
+    has_same_file: bool = False
 
     @property
     def has_images(self) -> bool:
@@ -63,19 +74,20 @@ def load_chunk(import_id: int, chunk_no: int) -> LoadedChunk | str:
     if found is None:
         logger.warning("chunk not found", extra={"import_id": import_id, "chunk_no": chunk_no})
         return "unknown"
-    import_record, chunk, first_lines = found
+    import_record, chunk, first_lines, has_same_file = found
     if import_record.status not in ACTIVE_STATUSES:
         return import_record.status
     if chunk.status != ChunkStatus.PENDING:
         return chunk.status
-    return LoadedChunk(import_record, chunk, Layout.from_json(import_record.layout or "{}"), first_lines)
+    layout = Layout.from_json(import_record.layout or "{}")
+    return LoadedChunk(import_record, chunk, layout, first_lines, has_same_file)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _load(import_id: int, chunk_no: int) -> tuple[Imports, ImportChunks, dict[int, int]] | None:
+def _load(import_id: int, chunk_no: int) -> tuple[Imports, ImportChunks, dict[int, int], bool] | None:
     with session() as reading:
         row = reading.execute(_LOAD, {"import_id": import_id, "chunk_no": chunk_no}).one_or_none()
-        return None if row is None else (row[0], row[1], _find_duplicates(reading, row[1]))
+        return None if row is None else (row[0], row[1], _find_duplicates(reading, row[1]), bool(row[2]))
 
 
 def _find_duplicates(reading: Session, chunk: ImportChunks) -> dict[int, int]:

@@ -17,12 +17,15 @@ from core.codes import Rejection
 from core.load_file.rows import RowError
 from shell.db.bulk_insert import InsertResult, insert_bisecting, insert_missing, insert_missing_literals
 from shell.db.group_concat import BETWEEN_VALUES, select_packed, select_packed_rows
+from shell.db.ids import INCREMENT
 from shell.db.sql_literals import format_match, format_row_literals
 from shell.imports.rows.coercion import COLUMNS, StorableRow
 from shell.tables.name_kinds import NameKind
 
 _CONTROL_NUMBER, _IMPORT_ID, _LINE_NO = map(COLUMNS.index, ("control_number", "import_id", "line_no"))
 
+# Every change of a value or a link raises the version.
+_AS_MADE = "version = 1 AND row_hash IS NOT NULL"
 _CHECKSUM = text(
     "SELECT COUNT(*), SUM(CRC32(CONCAT_WS(':', id, line_no))) FROM exhibits "
     # Between them there may be exhibits of other chunks.
@@ -83,6 +86,15 @@ def find_exhibits(transaction: Session, case_id: int, control_numbers: Sequence[
     }
 
 
+def find_as_made(transaction: Session, case_id: int, import_id: int, first_line: int, last_line: int) -> dict[int, int]:
+    """Return the ids of the exhibits that these lines of an import made and that nothing has changed since, by line."""
+    rows = (
+        f"FROM exhibits FORCE INDEX (ix_exhibits_import) WHERE import_id = {import_id} AND case_id = {case_id} "
+        f"AND line_no BETWEEN {first_line} AND {last_line} AND {_AS_MADE}"
+    )
+    return {int(line): int(exhibit_id) for line, exhibit_id in select_packed_rows(transaction, "line_no, id", rows)}
+
+
 def prepare_exhibits(rows: Iterable[StorableRow]) -> NewExhibits:
     """Sort the rows by their key and format their values."""
     ordered = sorted(rows, key=lambda row: str(row.control_number))
@@ -122,9 +134,9 @@ def _find_generated_ids(
 ) -> dict[int, int]:
     """Return the exhibits' ids by line if the server generated them in the order of the rows, else an empty dict.
 
-    It does so if all rows were new and ids increase by one; a checksum of ids and lines verifies it.
+    It does so if all rows were new and ids increase by INCREMENT; a checksum of ids and lines verifies it.
     """
-    generated = [first + offset for first, count, _ in done for offset in range(count)]
+    generated = [first + INCREMENT * nth for first, count, _ in done for nth in range(count)]
     if len(generated) != len(rows):
         # A first attempt that failed midway was repeated in parts.
         return {}

@@ -32,6 +32,8 @@ _NOTE_REDRIVE = text(
     "UPDATE import_chunks SET redrives = redrives + 1 "
     "WHERE import_id = :import_id AND chunk_no = :chunk_no AND redrives = 0"
 )
+# The count-down has locked the row.
+_COUNT = text("UPDATE imports SET chunks_failed = chunks_failed + 1 WHERE id = :import_id")
 
 
 def handle_failed_chunk(message: ChunkMessage) -> None:
@@ -72,6 +74,7 @@ def _fail_chunk(import_id: int, chunk_no: int, generation: int | None) -> bool:
             _record_failure(transaction, import_record, chunk)
             counts = Counts(0, 0, 0, rejected=chunk.row_count, warnings=0)
             complete_chunk(transaction, import_record, chunk_no, ChunkOutcome(ChunkStatus.FAILED, counts))
+            transaction.execute(_COUNT, {"import_id": import_id})
     except STOPPED:
         return False
     return True

@@ -37,6 +37,7 @@ from shell.imports.chunks.text_packs import insert_packed
 from shell.imports.corrections.uploaded_rows import accept_rows
 from shell.imports.rows.coercion import StorableRow
 from shell.imports.rows.column_effects import insert_column_facts
+from shell.imports.rows.reader_identity import identify_reader
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, complete_chunk
 from shell.imports.state.unused_names import delete_unused_names
 from shell.observability import emit_counts
@@ -153,7 +154,9 @@ class ChunkWriter:
         if self.import_record.corrects_import_id is not None:
             accept_rows(transaction, self.import_record, self.layout, map_corrected(results, self.layout))
         outcome = write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results, named)
-        return replace(outcome, zone=build_zone((str(row.control_number), new) for row, new in results.inserted))
+        reader = None if self.layout.load_mode.is_overlay or not results.inserted else identify_reader()
+        zone = build_zone((str(row.control_number), new) for row, new in results.inserted)
+        return replace(outcome, zone=zone, reader=reader)
 
     def _insert_exhibits(
         self, transaction: Session, results: RowResults, new: NewExhibits, rows: Sequence[StorableRow]

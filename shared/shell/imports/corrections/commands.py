@@ -37,7 +37,7 @@ from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.imports.corrections.correcting_import import Source, insert_import
 from shell.imports.corrections.rejections import find_refusals
-from shell.imports.state.access import refuse_during_undo, require_import
+from shell.imports.state.access import enter_import, refuse_during_undo, require_import
 from shell.imports.state.claims import NOT_CORRECTABLE, Claim, lock_claims, take_claims
 from shell.imports.state.import_states import read_state
 from shell.settings import settings
@@ -111,7 +111,7 @@ class NewCorrection:
         Raises NotFoundError, WrongStateError (its message has the state), CorrectionRefusedError with the lines, and
         QueueUnavailableError.
         """
-        require_import(transaction, caller, self._import_id)
+        enter_import(transaction, caller, self._import_id, alone=True)
         refuse_during_undo(transaction, self._import_id)
         if self._source is not None:
             refuse_without_volume(transaction, self._import_id)

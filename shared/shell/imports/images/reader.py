@@ -48,7 +48,7 @@ def read_page_documents(loaded: LoadedChunk) -> ImageChunk:
     Raises StorageRefusedError if the bytes are not those that the splitting pass read, StorageUnavailableError if an
     image cannot be read now.
     """
-    import_record, chunk, layout, first_lines = loaded
+    import_record, chunk, layout, first_lines, _ = loaded
     kind = ImageFileKind(str(layout.image_format))
     documents = _list_documents(loaded, kind)
     if len(documents) != chunk.row_count:

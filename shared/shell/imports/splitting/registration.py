@@ -20,6 +20,7 @@ from core.events import import_failed, import_started
 from core.load_file.encoding import replace_surrogates
 from core.load_file.layout import Layout
 from core.statuses import ACTIVE_STATUSES, ImportKind, ImportPhase, ImportStatus
+from core.tenants.status import Tenant
 from shell.activity_log import Act, ActKind, record_own_act
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
@@ -33,6 +34,7 @@ from shell.imports.state.progress import CHUNKS, WarningRow
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.tables.imports import Imports
+from shell.tenants.starts import lock_starting_tenant, refuse_rows
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 from shell.work.messages import ChunkMessage, CompletionMessage, ImportMessage
 
@@ -88,9 +90,12 @@ def register_chunks(
     `options` is the document of options that the file was split with; an import that has options keeps them.
     Returns False if the import is not being split any more. Raises ImportBusyError if another worker splits the file:
     it has written a later checkpoint, or the import has been retried; or if another import of the case is being undone.
+    Raises StartPostponedError if nothing starts for the tenant now, and FileRefusedError (ROWS_PER_DAY) if it may not
+    import so many rows a day.
     """
     layout = split.layout
     with session() as transaction:
+        tenant = _lock_tenant(transaction, import_id)
         if phase is ImportPhase.IMPORT:
             _wait_for_undo(transaction, import_id)
         values = {
@@ -117,6 +122,7 @@ def register_chunks(
             if _lock_status(transaction, import_id) == ImportStatus.SPLITTING:
                 raise ImportBusyError(retry_after_s=RETRY_AFTER_S)
             return False
+        refuse_rows(transaction, tenant, import_id)
         _insert_split(transaction, import_id, split)
         if checkpoint:
             transaction.execute(_DELETE_SPLIT, {"import_id": import_id})
@@ -142,6 +148,11 @@ def _wait_for_undo(transaction: Session, import_id: int) -> None:
     case_id = transaction.scalars(select(Imports.case_id).where(Imports.id == import_id)).one()
     if find_undo(transaction, case_id, import_id) is not None:
         raise ImportBusyError(retry_after_s=RETRY_AFTER_S)
+
+
+def _lock_tenant(transaction: Session, import_id: int) -> Tenant:
+    tenant_id = transaction.scalars(select(Imports.tenant_id).where(Imports.id == import_id)).one()
+    return lock_starting_tenant(transaction, tenant_id)
 
 
 def _list_date_orders(layout: Layout) -> dict[str, str]:

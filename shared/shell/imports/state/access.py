@@ -7,20 +7,30 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.errors import NotFoundError, WrongStateError
+from shell.case_state.fence import Entry, enter_case
 from shell.exhibits.case_locks import find_undo
 from shell.exhibits.cases import WALL, WALL_CASES, wall_values
 
 _EXISTS = text(
-    "SELECT i.id FROM imports AS i JOIN cases AS c ON c.id = i.case_id "  # noqa: S608
+    "SELECT i.case_id FROM imports AS i JOIN cases AS c ON c.id = i.case_id "  # noqa: S608
     f"WHERE i.id = :import_id AND i.tenant_id = :tenant_id AND {WALL}"
 ).bindparams(WALL_CASES)
 
 
-def require_import(reading: Session, caller: Caller, import_id: int) -> None:
-    """Raise NotFoundError if the import does not exist for the caller."""
+def require_import(reading: Session, caller: Caller, import_id: int) -> int:
+    """Return the id of the import's case. Raises NotFoundError if the import does not exist for the caller."""
     values = {"import_id": import_id, "tenant_id": caller.tenant_id, **wall_values(caller)}
-    if reading.execute(_EXISTS, values).first() is None:
+    found: int | None = reading.execute(_EXISTS, values).scalar()
+    if found is None:
         raise build_not_found()
+    return found
+
+
+def enter_import(
+    transaction: Session, caller: Caller, import_id: int, entry: Entry = Entry.CHANGE, *, alone: bool = False
+) -> None:
+    """Enter the import's case (`shell.case_state.fence`). Raises the errors of `require_import` and `enter_case`."""
+    enter_case(transaction, require_import(transaction, caller, import_id), entry, alone=alone)
 
 
 def build_not_found() -> NotFoundError:

@@ -90,7 +90,8 @@ class ChunkOutcome:
     """The final status of a chunk, `done` or `failed`, with its counts and the events to publish.
 
     `digest` is `RowResults.compute_digest()` of a check, and of the import after it; None otherwise. `zone` is where
-    the exhibits are that the chunk created; None if it created none, or is not known.
+    the exhibits are that the chunk created; None if it created none, or is not known. `reader` is the identity of what
+    has read their rows, for `shell.imports.twins`; None if no later chunk may rely on them.
     """
 
     status: ChunkStatus
@@ -98,6 +99,7 @@ class ChunkOutcome:
     events: Sequence[Event] = ()
     digest: bytes | None = None
     zone: Zone | None = None
+    reader: bytes | None = None
 
 
 def complete_chunk(transaction: Session, import_record: Imports, chunk_no: int, outcome: ChunkOutcome) -> None:
@@ -112,6 +114,7 @@ def complete_chunk(transaction: Session, import_record: Imports, chunk_no: int, 
     phase = ImportPhase(import_record.phase)
     values = {"status": outcome.status.value, **asdict(outcome.counts), f"{phase.value}_digest": outcome.digest}
     values |= outcome.zone._asdict() if outcome.zone else {}
+    values |= {"reader": outcome.reader} if outcome.reader else {}
     # A worker that has read the chunk for a check must not complete it for the import that follows.
     parent = (phase.active_status.value, import_record.generation)
     if CHUNKS.complete(transaction, (import_record.id, chunk_no), values, *parent):

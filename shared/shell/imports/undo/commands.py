@@ -18,8 +18,9 @@ from core.errors import WrongStateError
 from core.statuses import OPEN_UNDOS, ImportPhase, ImportStatus, UndoStatus
 from shell.activity_log import Act, ActKind, record_act, record_no_act
 from shell.aws.sqs import send_messages
+from shell.case_state.fence import Entry
 from shell.exhibits.case_locks import find_running_import
-from shell.imports.state.access import build_not_found, require_import
+from shell.imports.state.access import build_not_found, enter_import
 from shell.imports.undo.pages import find_live_images
 from shell.imports.undo.queries import describe_undo, find_last_undo
 from shell.settings import settings
@@ -53,7 +54,8 @@ def undo_import(transaction: Session, caller: Caller, import_id: int, body: Undo
     WrongStateError if it has not ended or another import of the case runs (its message says what to do), and
     QueueUnavailableError.
     """
-    require_import(transaction, caller, import_id)
+    entry = Entry.CHANGE if body.dry_run else Entry.REMOVE
+    enter_import(transaction, caller, import_id, entry, alone=True)
     case_id = transaction.scalars(select(Imports.case_id).where(Imports.id == import_id)).one()
     other = find_running_import(transaction, case_id, import_id)
     import_record = transaction.get(Imports, import_id, with_for_update=True, populate_existing=True)

@@ -21,6 +21,7 @@ from shell.observability import logger
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
+from shell.tenants.starts import postpone
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.work.messages import UndoCompletionMessage, UndoMessage, UndoPartMessage
 
@@ -52,6 +53,8 @@ _BEGIN = text(
 def run_undo(message: UndoMessage) -> None:
     """Begin or resume the undo that the message names; do nothing for one that has ended.
 
+    While nothing starts for the tenant, a new message with a delay requests to begin it.
+
     Raises an UnavailableError for any failure that a later delivery of the message can overcome.
     """
     import_id, undo_no = message.import_id, message.undo_no
@@ -60,6 +63,8 @@ def run_undo(message: UndoMessage) -> None:
         return
     import_record, is_deadline_near = _load_import(import_id), build_deadline_check(PAUSE_S)
     if undo.status == UndoStatus.REQUESTED:
+        if postpone(import_record.tenant_id, settings().import_requests_queue_url, message):
+            return
         if not undo.dry_run and not _void_pending_chunks(import_id, is_deadline_near):
             _send_request(import_record, undo)
             return

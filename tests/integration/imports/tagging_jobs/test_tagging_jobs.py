@@ -14,6 +14,7 @@ from shell.exhibits.commands import remove_taggings
 from shell.tagging_jobs import run, windows
 from shell.tagging_jobs.commands import cancel_job, create_job
 from shell.tagging_jobs.queries import get_job
+from shell.tenants import starts
 from shell.work.messages import TaggingMessage
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import STRANGER
@@ -253,8 +254,35 @@ def test_a_tag_cannot_be_added_and_removed(world: World) -> None:
         request_job({}, add=("hot",), remove=("HOT",))
 
 
-def test_a_filter_that_a_list_refuses_is_not_too_broad(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_tags_more_than_one_search_counts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shell.exhibits.search.MAX_SEARCHED", 3)
     world.run(numbered(1, 7))
     done = finish_job(world, request_job({"title": "one"}, add=("New",)))
     assert (done.expected, *counts(done)) == (None, "completed", 7, 7, 0, 0)
+
+
+def test_all_but_some_are_tagged_and_what_is_left_out_does_not_remain(world: World) -> None:
+    world.run(numbered(1, 10))
+    left_out = [row[0] for row in world.query("SELECT id FROM exhibits WHERE control_number IN ('A-02', 'A-09')")]
+    job_id = request_job({"exceptIds": left_out}, add=("New",))
+    assert get_job(CALLER, job_id).expected == 8
+    assert counts(finish_job(world, job_id, times=2)) == ("completed", 8, 8, 0, 0)
+    assert tagged_with(world, "New") == [number for number in TEN if number not in ("A-02", "A-09")]
+
+
+def test_a_job_waits_between_two_turns_while_its_tenant_is_suspended(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starts, "POSTPONED_S", 0)
+    world.run(numbered(1, 10))
+    job_id = request_job({}, add=("New",))
+    for message in world.chunk_messages():
+        assert world.import_chunk(message)
+    world.query("REPLACE INTO tenants (tenant_id, status) VALUES (:tenant, 'suspended')", tenant=CALLER.tenant_id)
+    before = tagged_with(world, "New")
+    for _ in range(10):
+        (message,) = world.chunk_messages()
+        assert world.import_chunk(message)
+    assert 0 < len(before) == len(tagged_with(world, "New")) < 10
+    world.query("UPDATE tenants SET status = 'active'")
+    assert finish_job(world, job_id).tagged == 10

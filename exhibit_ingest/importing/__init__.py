@@ -1,0 +1,1 @@
+"""Import load files and check them: send, wait, report."""

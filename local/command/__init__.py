@@ -1,0 +1,1 @@
+"""The commands that need the stack of this machine: serve, stop, reset, database-url, token, demo."""

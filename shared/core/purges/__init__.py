@@ -1,0 +1,1 @@
+"""Purges of cases: their phases, the digests of what they destroy, and the certificate."""

@@ -1,0 +1,1 @@
+"""Tenants: what a status allows, and limits."""

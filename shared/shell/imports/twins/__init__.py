@@ -1,0 +1,1 @@
+"""Chunks that an earlier import of the case has read already, byte for byte: they are verified instead of parsed."""

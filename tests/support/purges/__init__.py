@@ -1,0 +1,1 @@
+"""Cases that have a row in every table, and purges of them."""
