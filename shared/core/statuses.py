@@ -8,7 +8,7 @@ from enum import StrEnum
 class CaseStatus(StrEnum):
     """The status of a case: open for work, closed until it is opened again, being purged, or purged.
 
-    A legal hold is no status: an open or a closed case may have one.
+    A legal hold is not a status: an open or a closed case may have one.
     """
 
     OPEN = "open"

@@ -12,7 +12,7 @@ from shell.tables.base import NOW, Base, Timestamp
 class Cases(Base):
     """A legal matter of one tenant; its name is unique within the tenant.
 
-    A hold is no status: an open or closed case has one if `held_at` is set. A purge is requested if
+    A hold is not a status: an open or closed case has one if `held_at` is set. A purge is requested if
     `purge_requested_at` is set; the case is closed and has no hold then. Requests keep to the status by
     `shell.case_state.fence`; chunks and units keep to the generation of their import or volume, and never lock this
     row.
@@ -31,7 +31,7 @@ class Cases(Base):
         Timestamp, server_default=NOW, comment="When the case was created (UTC)"
     )
     status: Mapped[str] = mapped_column(
-        String(16), server_default="open", comment="open, closed, purging or purged; a hold is no status"
+        String(16), server_default="open", comment="open, closed, purging or purged; a hold is not a status"
     )
     version: Mapped[int] = mapped_column(
         Integer, server_default="1", comment="Incremented by every change; the ETag of the API"

@@ -47,7 +47,7 @@ _TABLES = (
 _COLUMNS = {
     "cases": {
         "status": "VARCHAR(16) COLLATE utf8mb4_bin NOT NULL DEFAULT 'open' "
-        "COMMENT 'open, closed, purging or purged; a hold is no status'",
+        "COMMENT 'open, closed, purging or purged; a hold is not a status'",
         "version": "INT NOT NULL DEFAULT 1 COMMENT 'Incremented by every change; the ETag of the API'",
         "epoch": "INT NOT NULL DEFAULT 0 COMMENT 'Incremented when a purge begins; work with an older one is fenced'",
         "hold_reason": "VARCHAR(1000) COLLATE utf8mb4_bin COMMENT 'Why nothing of the case may be removed; NULL "
