@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import random
+import signal
 import sys
 import tempfile
 import time
@@ -29,16 +32,20 @@ from shell.purges.plan import list_purged
 _DESCRIPTION = """\
 Fills a case in the local stack with documents and objects, imports a file into a case of another tenant, purges the
 first case and imports another such file meanwhile. Prints the seconds of both imports, their ratio, and those of the
-purge, without its pauses; fails unless the certificate has the counts of rows and objects that were made before."""
+purge, without its pauses and leases; fails unless the certificate has the counts of rows and objects that were made
+before, and no row and no object of the case is left. With --kills its worker is killed at moments of its work."""
 _EPILOG = """\
 examples:
   python -m benchmarks.purge
       100,000 documents and 2,000 objects, beside an import of 20,000 rows
-  python -m benchmarks.purge --documents 1000000 --rows 100000
+  python -m benchmarks.purge --documents 1000000 --object-bytes 1000000 --rows 100000 --kills 10
 
 exit status: 0 measured; 1 failed; 2 wrong usage; 130 interrupted"""
-_OBJECT = b"0" * 1_000
+_FUNCTION = "PurgeCasesFunction"
+_OBJECTS = f"files/{TENANT}/{CASE}/"
 _LONGEST_S = 7_200
+# A kill comes at a moment of so many seconds of a worker's work.
+_WORK_S = 5
 _REQUEST = "UPDATE cases SET status = 'closed', purge_after = UTC_DATE(), purge_requested_at = NOW(6) WHERE id = 1"
 _PURGE = "SELECT phase, ended_at IS NOT NULL AS ended, next_at > NOW(6) AS pauses FROM case_purges"
 _BEFORE_ROWS = frozenset({"fence", "productions", "prefixes", "objects"})
@@ -64,7 +71,7 @@ def _measure(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         url = make_url(stack.database_url)
         database = Database(url, create_engine(url, isolation_level="AUTOCOMMIT"))
         write_case(database, options.documents)
-        _put_objects(stack, options.objects)
+        _put_objects(stack, options.objects, bytes(options.object_bytes))
         counts = _count_rows(database)
         alone = _import(stack, database, file, "alone")
         purge = _Purge(stack, database)
@@ -72,12 +79,16 @@ def _measure(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         purge.wait_for("rows")
         beside = _import(stack, database, file, "beside")
         still = not purge.has_ended()
+        kills = sum(purge.kill() for _ in range(options.kills))
         seconds = purge.finish()
         _check(database, counts, options.objects)
+        _check_nothing_is_left(stack, database)
     return {
         "documents": options.documents,
         "rows_destroyed": sum(counts.values()),
         "objects": options.objects,
+        "object_bytes": options.objects * options.object_bytes,
+        "kills": kills,
         "purge_s": round(seconds, 1),
         "import_rows": options.rows,
         "import_alone_s": round(alone, 1),
@@ -87,10 +98,9 @@ def _measure(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _put_objects(stack: LocalStack, objects: int) -> None:
+def _put_objects(stack: LocalStack, objects: int, body: bytes) -> None:
     def put(position: int) -> None:
-        key = f"files/{TENANT}/{CASE}/{position:08d}.txt"
-        stack.s3.put_object(Bucket=stack.bucket, Key=key, Body=_OBJECT)
+        stack.s3.put_object(Bucket=stack.bucket, Key=f"{_OBJECTS}{position:08d}.txt", Body=body)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(put, range(objects)))
@@ -148,12 +158,29 @@ class _Purge:
         state = self._read()
         return bool(state.ended) or state.phase not in ("objects", "rows")
 
+    def kill(self) -> bool:
+        """Kill the worker of the purge at work, and let another one begin; return whether there was one to kill."""
+        while not (pids := self._stack.runtime.busy_pids(_FUNCTION)):
+            if self._read().ended:
+                return False
+            self._require_time()
+            time.sleep(0.01)
+        time.sleep(_WORK_S * random.random())
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        self._end_pause()
+        return True
+
+    def _end_pause(self) -> None:
+        """End a pause, or the lease of a worker that was killed."""
+        self._database.query("UPDATE case_purges SET next_at = NOW(6)")
+        self._wake()
+
     def finish(self) -> float:
         """Let the purge go on to its end; return its seconds since the beginning."""
         while not (state := self._read()).ended:
-            if state.pauses and state.phase in ("objects_again", "last_look"):
-                self._database.query("UPDATE case_purges SET next_at = NOW(6)")
-                self._wake()
+            if state.pauses and not self._stack.runtime.busy_pids(_FUNCTION):
+                self._end_pause()
             self._require_time()
             time.sleep(0.2)
         return time.monotonic() - self._began
@@ -173,6 +200,18 @@ def _check(database: Database, counts: dict[str, int], objects: int) -> None:
         raise BenchmarkError("the certificate does not have the counts that were made before")
 
 
+def _check_nothing_is_left(stack: LocalStack, database: Database) -> None:
+    """Raise BenchmarkError if a table has a row of the case, or the bucket a version of an object."""
+    left = [name for name in ("exhibits", "imports", "custodians", "tags") if _count_of_case(database, name)]
+    found = stack.s3.list_object_versions(Bucket=stack.bucket, Prefix=_OBJECTS, MaxKeys=1)
+    if left or "Versions" in found or "DeleteMarkers" in found:
+        raise BenchmarkError(f"the purge left rows of {left}, or objects")
+
+
+def _count_of_case(database: Database, table: str) -> int:
+    return int(database.query(f"SELECT COUNT(*) FROM {table} WHERE case_id = 1")[0][0])  # noqa: S608
+
+
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
     made = argparse.ArgumentParser(
@@ -180,7 +219,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     many = number(100, 10_000_000)
     made.add_argument("--documents", type=many, default=100_000, metavar="N", help="documents (default: %(default)s)")
-    made.add_argument("--objects", type=many, default=2_000, metavar="N", help="objects of 1 KB (default: %(default)s)")
+    made.add_argument("--objects", type=many, default=2_000, metavar="N", help="objects (default: %(default)s)")
+    made.add_argument("--object-bytes", type=many, default=1_000, metavar="N", help="of each (default: %(default)s)")
+    made.add_argument("--kills", type=number(0, 1_000), default=0, metavar="N", help="kills (default: %(default)s)")
     made.add_argument("--rows", type=many, default=20_000, metavar="N", help="rows of a file (default: %(default)s)")
     return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections import Counter
 from typing import Any
 
 import requests
@@ -202,7 +203,8 @@ def purge_cases(sender: Sender) -> None:
         purges.end_pauses(sender.world)
         assert sender.send("purge_cases") == DONE
     certificate = purges.stored(sender.world, 1)
-    assert {each.table: each.rows for each in certificate.rows} == dict(case.rows)
+    # The key of the case had expired: `purge_expired` deleted it.
+    assert Counter({each.table: each.rows for each in certificate.rows}) == case.rows - Counter(["idempotency_keys"])
     assert sum(each.versions for each in certificate.objects) == len(case.keys)
 
 

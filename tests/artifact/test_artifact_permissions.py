@@ -46,9 +46,9 @@ UNSEEN |= {
 # The local stack's functions get DATABASE_URL, and look up no secret; the other secret is every function's.
 ADMINISTRATOR = "arn:aws:local:::DatabaseCluster.MasterUserSecret.SecretArn"
 UNSEEN |= {Grant("MigrateDatabaseFunction", "secretsmanager:GetSecretValue", ADMINISTRATOR)}
+PURGER = "arn:aws:local:::PurgeUserSecret.Ref"
 UNSEEN |= {
-    Grant(each, "secretsmanager:GetSecretValue", "PurgeUserSecret")
-    for each in ("MigrateDatabaseFunction", "PurgeCasesFunction")
+    Grant(each, "secretsmanager:GetSecretValue", PURGER) for each in ("MigrateDatabaseFunction", "PurgeCasesFunction")
 }
 # Of a version that S3 refuses to delete: the bucket has no Object Lock here.
 UNSEEN |= {

@@ -199,7 +199,7 @@ def require_own(reading: Session, case_id: int, filters: Mapping[str, Any]) -> N
 
 
 def _list_imports(reading: Session, case_id: int, query: ExhibitQuery) -> Iterator[Lead]:
-    """Yield a lead for each import. Raises _NoMatchError for one that the case does not have: another's looks like none."""
+    """Yield a lead for each import. Raises _NoMatchError unless the case has it; one of another looks like none."""
     for import_id, lead in ((query.import_id, lead_by_import), (query.changed_by_import, lead_by_overlay)):
         if import_id is not None:
             if reading.scalar(select(Imports.case_id).where(Imports.id == import_id)) != case_id:

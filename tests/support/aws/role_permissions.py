@@ -83,6 +83,8 @@ def _of_s3(operation: str, request: AwsRequest) -> Iterator[Need]:
         yield Need("s3:ListMultipartUploadParts", place)
     elif operation in _LISTING:
         yield Need(_LISTING[operation], bucket)
+    elif operation == "DeleteObject":
+        yield Need("s3:DeleteObjectVersion" if given.get("versionId") else "s3:DeleteObject", place)
     elif operation == "DeleteObjects":
         yield from _deleting(bucket, given["Doomed"])
 
