@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from benchmarks.imports.aurora_model import FUNCTION_GB, GB_SECOND, UNIT_HOUR
 
-# Endpoints, alarms, key and secrets, polling, scheduled functions and logs.
-IDLE = {"small": 29 + 9 + 5 + 3 + 1, "standard": 58 + 9 + 5 + 3 + 1, "large": 58 + 9 + 5 + 3 + 3}
+# Endpoints, alarms, key, secrets, dashboard and metric, polling, scheduled functions and logs.
+IDLE = {"small": 29 + 9 + 6 + 3 + 1, "standard": 58 + 9 + 6 + 3 + 1, "large": 58 + 9 + 6 + 3 + 3}
 # A standby has the capacity of the database, and costs as much.
 INSTANCES = {"small": 1, "standard": 1, "large": 2}
 # For a million rows: storage for a month, four requests of I/O per row, S3, and SQS with the rest.

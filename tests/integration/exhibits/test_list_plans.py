@@ -11,7 +11,7 @@ from core.contracts.exhibit_queries import ExhibitQuery
 from shell.exhibits import matches, search
 from shell.exhibits.listing import list_exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, sorts
-from tests.support.exhibits.stored_cases import Cases
+from tests.support.exhibits.stored_cases import Cases, put_import
 
 COUNT = 400
 WHOLE = "uq_exhibits_control_number"
@@ -44,6 +44,8 @@ def case(cases: Cases) -> Cases:
             first=ids[0],
             last=ids[19],
         )
+        for import_id in (10 + number, 20 + number):
+            put_import(cases.database, case_id, import_id)
         created = "UPDATE exhibits SET import_id = :i WHERE id BETWEEN :first AND :last"
         query(created, i=10 + number, first=ids[0], last=ids[19])
         query("UPDATE exhibits SET bates_begin = CONCAT('SM', LPAD(id, 9, '0')) WHERE case_id = :c", c=case_id)

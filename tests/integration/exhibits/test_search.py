@@ -14,7 +14,7 @@ from shell.exhibits.commands import add_custodians, add_taggings
 from shell.exhibits.listing import list_exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, tagging
 from tests.support.database.counted_database import done
-from tests.support.exhibits.stored_cases import Cases
+from tests.support.exhibits.stored_cases import Cases, put_import
 
 
 def found(*, limit: Any = 2, **filters: Any) -> list[str]:
@@ -119,6 +119,7 @@ def test_a_large_case_is_searched_in_parts_and_no_filter_is_refused(
     cases: Cases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second, *_, last = cases.exhibits(6)
+    put_import(cases.database, cases.case("Case"), 1)
     done(add_custodians, CALLER, last, ["Ann"])
     done(add_taggings, CALLER, tagging([first, second, last], "Hot"))
     monkeypatch.setattr(search, "MAX_SEARCHED", 4)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shell.zones.zone_map import build_zone
-from tests.integration.exhibits.exhibit_requests import CALLER
-from tests.support.exhibits.stored_cases import Cases
+from tests.support.exhibits.stored_cases import Cases, put_import
 
 COUNT = 60
 OVERLAY = 9
@@ -71,6 +70,7 @@ def store(cases: Cases) -> None:
     for table, names in (("custodians", CUSTODIANS), ("tags", TAGS)):
         for name in names:
             query(f"INSERT INTO {table} (case_id, name) VALUES (:c, :n)", c=case, n=name)
+    put_import(cases.database, case, OVERLAY)
     for line, each in enumerate(DOCUMENTS):
         begin, end = each.bates or (None, None)
         columns: dict[str, Any] = {
@@ -111,14 +111,6 @@ def store_zones(cases: Cases) -> None:
         return
     ids = dict(map(tuple, query("SELECT control_number, id FROM exhibits WHERE case_id = :c", c=case)))
     for import_id in (7, 8):
-        query(
-            "INSERT INTO imports "
-            "(id, upload_key, tenant_id, case_id, bucket, object_key, size, file_name, user_id, status) VALUES"
-            " (:i, REPEAT(:i, 32), :t, :c, 'b', 'k', 0, 'f', 'u', 'completed')",
-            i=import_id,
-            t=CALLER.tenant_id,
-            c=case,
-        )
         numbers = [each.control_number for each in DOCUMENTS if each.import_id == import_id]
         numbers = numbers if import_id == 7 else sorted(numbers)
         for place in range(0, len(numbers), 6):

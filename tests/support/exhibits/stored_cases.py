@@ -22,8 +22,21 @@ def get_or_create_case(at: Queried, name: str, tenant: str) -> int:
     return get_or_create_case(at, name, tenant)
 
 
+def put_import(at: Queried, case_id: int, import_id: int) -> None:
+    """Add an import of the case with this id, unless it is there."""
+    at.query(
+        "INSERT INTO imports (id, upload_key, tenant_id, case_id, bucket, object_key, size, file_name, user_id, status)"
+        " SELECT :i, RPAD(:i, 32, '-'), tenant_id, id, 'b', 'k', 0, 'f', 'u', 'completed' FROM cases WHERE id = :c "
+        "AND NOT EXISTS (SELECT 1 FROM imports WHERE imports.id = :i)",
+        i=import_id,
+        c=case_id,
+    )
+
+
 def put_exhibits(at: Queried, case_id: int, control_numbers: Sequence[str], **columns: Any) -> list[int]:
     """Add exhibits, as if a file had held them from its second line on; returns their ids in the order given."""
+    if "import_id" in columns:
+        put_import(at, case_id, columns["import_id"])
     values = {"case_id": case_id, "import_id": 1, "row_hash": b"\1" * 32, **columns}
     lines = {} if "line_no" in columns else {"line_no": "given.position + 1"}
     selected = {"control_number": "given.control_number", **lines, **{name: f":{name}" for name in values}}
