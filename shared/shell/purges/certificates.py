@@ -49,7 +49,8 @@ def read_certificate(caller: Caller, case_id: int) -> Certificate:
     """Return the certificate of a purge that has begun. Raises NotFoundError."""
     with session() as reading:
         case = load_case(reading, caller, case_id)
-        purge = reading.get(CasePurges, case_id)
+        own = (CasePurges.tenant_id == caller.tenant_id, CasePurges.case_id == case_id)
+        purge = reading.scalars(select(CasePurges).where(*own)).one_or_none()
         if purge is None:
             raise NotFoundError("No purge of this case has begun.")
         if purge.ended_at is None:

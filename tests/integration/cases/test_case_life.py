@@ -78,10 +78,11 @@ def test_names_that_cases_have_or_had_are_not_given_to_others(world: World, case
     other = ACME.post("/cases", {"name": "Other"}).json["id"]
     assert change(other, {"name": "Smith v. Jones"}).status == 409
     assert change(case_id, {"name": "Smith"}).status == 200
+    assert Client(tenant="other").post("/cases", {"name": "Smith v. Jones"}).status == 201, "another tenant's"
     assert change(other, {"name": "Smith v. Jones"}).status == 409
     assert ACME.post("/cases", {"name": "Smith v. Jones"}).status == 409
     assert ACME.post("/imports", {"case": "Smith v. Jones", "fileName": "a.dat"}).status == 409
-    assert [row[0] for row in world.query("SELECT name FROM cases ORDER BY id")] == ["Smith", "Other"]
+    assert [row[0] for row in world.query("SELECT name FROM cases ORDER BY id")] == ["Smith", "Other", "Smith v. Jones"]
     assert change(case_id, {"name": "Smith v. Jones"}).status == 200
     assert [row[0] for row in world.query("SELECT name FROM case_aliases")] == ["Smith"]
 

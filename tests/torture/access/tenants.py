@@ -97,8 +97,7 @@ def create_tenant(world: World, tenant: Tenant) -> Tenant:
     listed = done(tenant, "GET /exhibits", {"query:case": tenant.case})["items"]
     tenant.ids["versions"] = [each["version"] for each in listed]
     tenant.ids["empty case"] = done(tenant, "POST /cases", {"body:name": tenant.new_cases[0]})["id"]
-    begun = {"c": tenant.ids["empty case"], "t": tenant.name}
-    world.query("INSERT INTO case_purges (case_id, tenant_id, epoch, phase) VALUES (:c, :t, 1, 'rows')", **begun)
+    _purge(world, tenant)
     tenant.ids["case"] = done(tenant, "GET /cases/similar", {"query:name": tenant.case})["exact"]["id"]
     named = {"t": tenant.name, "u": tenant.user, "n": f"{tenant.mark} Lovelace"}
     world.query("INSERT INTO users (tenant_id, user_id, name) VALUES (:t, :u, :n)", **named)
@@ -126,6 +125,19 @@ def done(tenant: Tenant, route: str, values: Mapping[str, Any], *, in_list: bool
     said: ApiResponse = send_as(ApiRequest(route, {**values, **keyed}, in_list), tenant.name, tenant.user)
     assert said.status < 300, (route, said)
     return said.json
+
+
+def _purge(world: World, tenant: Tenant) -> None:
+    """The purge of the empty case has begun; that of another one has ended, with its certificate."""
+    named = {"t": tenant.name, "n": f"purged/{tenant.mark}"}
+    world.query("INSERT INTO cases (tenant_id, name, status) VALUES (:t, :n, 'purged')", **named)
+    [(tenant.ids["purged case"],)] = world.query("SELECT id FROM cases WHERE tenant_id = :t AND name = :n", **named)
+    for case_id in (tenant.ids["empty case"], tenant.ids["purged case"]):
+        begun = {"c": case_id, "t": tenant.name}
+        world.query("INSERT INTO case_purges (case_id, tenant_id, epoch, phase) VALUES (:c, :t, 1, 'rows')", **begun)
+    ended = {**begun, "d": json.dumps(done(tenant, "GET /cases/{caseId}/certificate", {"path:caseId": case_id}))}
+    world.query("INSERT INTO case_changes (tenant_id, case_id, kind, details) VALUES (:t, :c, 'purged', :d)", **ended)
+    world.query("UPDATE case_purges SET ended_at = NOW(6), phase = 'end' WHERE case_id = :c", **begun)
 
 
 def _announce(tenant: Tenant, case: str, name: str = "awaited", **more: Any) -> tuple[int, str]:

@@ -31,6 +31,9 @@ ADMINS = {
     "DELETE /custody-periods/{periodId}",
     "DELETE /volumes/{volumeId}",
     "POST /productions/{productionId}/cancel",
+    "PATCH /cases/{caseId}",
+    "POST /cases/{caseId}/purge",
+    "DELETE /cases/{caseId}/purge",
 }
 # Requests by POST that write nothing.
 READS = {"POST /productions/check"}

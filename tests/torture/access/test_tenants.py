@@ -37,6 +37,12 @@ HELD_UP = {
     ("productions.checks", "_find_privileged"): "only the exhibits of the production count",
     ("productions.control_numbers", "find_control_numbers"): "the ids are of exhibits of the production",
     ("exhibits.match_keys", "_find_window"): "no case here has as many exhibits as a search looks at first",
+    ("cases.obstacles", "_find_first"): "the case is of the tenant, and work is of one case",
+    ("custody.period_writer", "enter_cases"): "the custodians are looked for again, with the tenant",
+    ("purges.tallies", "read_tallies"): "the case, and its purge, are of the tenant",
+    ("purges.certificates", "_read_locked"): "the case, and its purge, are of the tenant",
+    ("purges.certificates", "read_certificate"): "the case is of the tenant",
+    ("purges.certificates", "_read_stored"): "the case is of the tenant",
     ("exhibits.leads", "is_long"): "it counts up to a number that no case here has, and the page has the case again",
 }
 # What would tell of another case does not exist here; test_undo.py, test_unchanged.py and
@@ -54,6 +60,10 @@ NOTHING_TO_TELL = {
             ("exhibits.listing", "_number"),
         ),
         "no document was delivered under another number",
+    ),
+    **dict.fromkeys(
+        (("case_state.names", "find_former"), ("case_state.names", "remove_former")),
+        "no case was renamed; test_case_life.py has it",
     ),
 }
 # Not reached by requests: test_storage.py puts objects, test_import_again.py asks about others' exhibits,
@@ -160,7 +170,8 @@ def test_a_condition_that_is_left_out_is_found(matrix: Matrix, checks: dict[Cond
         with watched(matrix.world.engine, condition.__eq__):
             if first(matrix, found) is None:
                 missed.append(condition)
-    assert {(each.module, each.function) for each in missed} == {*HELD_UP, *NOTHING_TO_TELL}
+    different = {each[:2] for each in missed} ^ {*HELD_UP, *NOTHING_TO_TELL}
+    assert different == set(), sorted(different)
     for held in (each for each in missed if (each.module, each.function) in HELD_UP):
         # With what comes before and follows left out too, which lets more requests come as far.
         alike = [check for condition, found in checks.items() if _is_alike(condition, held) for check in found]

@@ -106,7 +106,8 @@ def _cases(tenant: Tenant) -> Iterator[ApiRequest]:
         yield ApiRequest("GET /cases", {"query:prefix": case, "query:search": case, "query:sort": "-lastImportAt"})
         yield ApiRequest("GET /cases/similar", {"query:name": case})
     yield ApiRequest("GET /cases/{caseId}", {"path:caseId": tenant.ids["case"]})
-    yield ApiRequest("GET /cases/{caseId}/certificate", {"path:caseId": tenant.ids["empty case"]})
+    for case in ("empty case", "purged case"):
+        yield ApiRequest("GET /cases/{caseId}/certificate", {"path:caseId": tenant.ids[case]})
     yield ApiRequest("GET /me", {})
     yield ApiRequest("GET /users", {"query:ids": tenant.user})
     yield request_of("POST /cases", name=tenant.new_cases[1])
