@@ -33,7 +33,6 @@ HELD_UP = {
     ("productions.selection", "_check_custodian_names"): "only custodians of the selected exhibits count",
     ("productions.queries", "_list_void"): "only productions of the case's own sequences count",
     ("volume_files.error_files", "require_volume"): "the volume is of a case of the tenant, and of the tenant",
-    ("exhibits.matches", "_list_tag_trees"): "exhibits of the case have none of the tags of another",
     ("productions.checks", "_find_privileged"): "only the exhibits of the production count",
     ("productions.control_numbers", "find_control_numbers"): "the ids are of exhibits of the production",
     ("exhibits.match_keys", "_find_window"): "no case here has as many exhibits as a search looks at first",
