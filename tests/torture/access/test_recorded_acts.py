@@ -19,7 +19,7 @@ from tests.torture.access.valid_requests import requests_of
 pytestmark = pytest.mark.slow
 
 # What a request says that finds everything as it wants it: what it names is there already.
-CHANGES_NOTHING = {"POST /imports/{importId}/undo", "POST /previews"}
+CHANGES_NOTHING = {"POST /imports/{importId}/undo", "POST /previews", "DELETE /cases/{caseId}/purge"}
 # A request that changes a case in several ways at once has an activity for each.
 EFFECTS = {"PATCH /cases/{caseId}": 3, "POST /cases/{caseId}/purge": 2}
 COLUMNS = (

@@ -38,10 +38,6 @@ HELD_UP = {
     ("exhibits.match_keys", "_find_window"): "no case here has as many exhibits as a search looks at first",
     ("cases.obstacles", "_find_first"): "the case is of the tenant, and work is of one case",
     ("custody.period_writer", "enter_cases"): "the custodians are looked for again, with the tenant",
-    ("purges.tallies", "read_tallies"): "the case, and its purge, are of the tenant",
-    ("purges.certificates", "_read_locked"): "the case, and its purge, are of the tenant",
-    ("purges.certificates", "read_certificate"): "the case is of the tenant",
-    ("purges.certificates", "_read_stored"): "the case is of the tenant",
     ("exhibits.leads", "is_long"): "it counts up to a number that no case here has, and the page has the case again",
 }
 # What would tell of another case does not exist here; test_undo.py, test_unchanged.py and
@@ -59,6 +55,13 @@ NOTHING_TO_TELL = {
             ("exhibits.listing", "_number"),
         ),
         "no document was delivered under another number",
+    ),
+    **dict.fromkeys(
+        (
+            *(("purges.certificates", "read_certificate"), ("purges.certificates", "_read_stored")),
+            *(("purges.certificates", "_read_locked"), ("purges.tallies", "read_tallies")),
+        ),
+        "the case, which is found first, is of the tenant",
     ),
     **dict.fromkeys(
         (("case_state.names", "find_former"), ("case_state.names", "remove_former")),
