@@ -75,6 +75,10 @@ ELSEWHERE = {"imports.upload_matching", "imports.chunks.conflicts", "volumes.com
 ELSEWHERE |= {"imports.pages.sources"}
 # Of leads to more than 1,000 exhibits; ids that zones of another case lead to are looked for in the case.
 ELSEWHERE |= {"zones.zone_map"}
+# Of purges, and of files that arrive or wait: test_purged_cases.py, test_late_uploads.py and test_postponed_starts.py
+# have two cases or tenants.
+ELSEWHERE |= {f"purges.{each}" for each in ("ending", "fence", "plan", "prefixes")}
+ELSEWHERE |= {"imports.refused_uploads", "tenants.starts"}
 # Its statements are sent by operations.queries.
 ELSEWHERE |= {"operations.statements"}
 
