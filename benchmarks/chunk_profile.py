@@ -25,6 +25,7 @@ from benchmarks.output import DONE, run_command, run_measurement, table
 from shell.db import bulk_insert, session
 from shell.imports.chunks import chunk_source, row_reader, write_or_check, writer
 from shell.imports.chunks.comparison import CaseComparison
+from shell.imports.twins import writer as twin_writer
 
 _DESCRIPTION = """\
 Imports a load file as python -m benchmarks.import_rate does, and measures the stages of a chunk: microseconds per row
@@ -50,6 +51,7 @@ STAGES: Sequence[tuple[str, Any, str]] = (
     ("  insert exhibits", writer, "insert_exhibits"),
     ("  insert links to custodians and tags", writer, "insert_links"),
     ("  compare links of unchanged rows", CaseComparison, "_compare_links"),
+    ("  verify and count a chunk that is there already", twin_writer, "complete_by_twin"),
     ("  rejections, warnings, occurrences", writer, "write_results"),
     ("  complete the chunk", writer, "complete_chunk"),
     ("of which converting values to literals", bulk_insert, "format_row_literals"),

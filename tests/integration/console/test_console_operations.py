@@ -124,7 +124,7 @@ def test_a_thousand_failures_are_a_hundred_and_more(browser: Browser, console_st
             expect(page.get_by_role("link", name=counted)).to_be_visible()
         page.get_by_role("link", name="1 waits").click()
         expect(page.get_by_role("heading", name="Waiting")).to_be_in_viewport()
-        expect(page.get_by_text("The newest 100 are shown; the lists of their cases have all of them.")).to_be_visible()
+        expect(page.get_by_text("The newest 100 are shown; the pages of their cases list all of them.")).to_be_visible()
         expect(page.get_by_text("Retry all takes the 1,000 oldest at once.")).to_be_visible()
         window.look()
 

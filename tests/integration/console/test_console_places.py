@@ -70,8 +70,10 @@ def test_the_viewer_shows_a_document_in_its_own_case_alone(
 def turn_keys_off(window: Window) -> None:
     """Turn the keys of one letter off in the window."""
     window.page.keyboard.press("?")
-    window.page.get_by_role("checkbox", name="Keys of one letter are on").click()
+    switch = window.page.get_by_role("checkbox", name="Keys of one letter are on")
+    switch.click()
     window.page.keyboard.press("Escape")
+    expect(switch).to_be_hidden()
 
 
 def test_letters_that_are_turned_off_do_nothing_in_the_viewer(

@@ -22,6 +22,7 @@ import migrate_database
 from shell.aws import clients
 from shell.maintenance.continuation import UnfinishedError
 from shell.maintenance.custom_resource import RESPONSE_S
+from shell.settings import settings
 from tests.integration.db.test_migrating import (
     HEAD,
     Folder,
@@ -68,9 +69,11 @@ def lambda_service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Invocations]:
     with invocations() as made, monkeypatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL_LAMBDA", made.url)
         patch.setenv("AWS_LAMBDA_FUNCTION_NAME", "exhibit-ingest-MigrateDatabaseFunction-1a2b3c")
-        clients.lambda_client.cache_clear()
+        for read_once in (clients.lambda_client, settings):
+            read_once.cache_clear()
         yield made
-    clients.lambda_client.cache_clear()
+    for read_once in (clients.lambda_client, settings):
+        read_once.cache_clear()
 
 
 @pytest.fixture

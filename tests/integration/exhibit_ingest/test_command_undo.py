@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import URL
 
 from local.command.workspace import Workspace
+from shell.db.ids import INCREMENT
 from tests.support.exhibits.stored_cases import Cases
 from tests.support.servers.command_stack import Commands, Terminal, run_stack
 
@@ -92,5 +93,5 @@ def test_a_load_is_undone_from_the_command_line(beside: Commands) -> None:
     assert beside.read("documents", "--case", "acme")[1]["documents"] == []
     beside.load(FIRST, "acme")
     assert beside.run("check", beside.workspace.state_dir / "load.csv", "--case", "acme")[0] == 0
-    code, printed = beside.run("undo", second + 2, "--yes")
+    code, printed = beside.run("undo", second + 2 * INCREMENT, "--yes")
     assert (code, "imported nothing; there is nothing to undo" in printed) == (0, True)

@@ -69,11 +69,10 @@ def test_a_purge_that_is_killed_at_any_statement_has_the_same_certificate(world:
     case, killer = fill_case(world, 1), _Killer(7)
     expected, rows = digests(case), case.rows
     request(world, 1)
-    with at_every_step(world, killer.step, killer.step):
-        while not has_ended(world, 1):
-            with contextlib.suppress(KilledError):
-                run.take_purges_on()
-            end_pauses(world)
+    while not has_ended(world, 1):
+        with at_every_step(world, killer.step, killer.step), contextlib.suppress(KilledError):
+            run.take_purges_on()
+        end_pauses(world)
     certificate = stored(world, 1)
     assert killer.kills > 50
     assert matches(certificate, case)
