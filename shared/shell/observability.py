@@ -1,12 +1,15 @@
 """The logger and metrics of every function, configured by Powertools' environment variables.
 
-Log lines contain ids, counts and codes, never document content, names or credentials. Metrics are log lines too, in
-CloudWatch's embedded metric format: nothing here calls AWS.
+Log lines contain ids, counts and codes, never document content, names or credentials. Lines that are written while a
+function works for a tenant have its label as `tenant_id`; two threads can work for two tenants. Metrics are log lines
+too, in CloudWatch's embedded metric format: nothing here calls AWS.
 """
 
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 
 from aws_lambda_powertools import Logger, Metrics
@@ -20,6 +23,7 @@ from core.errors import (
     ImportBusyError,
     SettingsError,
 )
+from core.tenants.labels import build_label
 
 # Nothing failed: the work waits for another worker, or for an invocation with time for it.
 _WAITS = (BusyError, ChunkBusyError, ImportBusyError, DeadlineNearError)
@@ -29,6 +33,23 @@ logger = Logger()
 metrics = Metrics(namespace="ExhibitIngest")
 # The library's metrics belong to the process: two threads would flush each other's, twice or with an error.
 _emitting = Lock()
+
+
+@contextmanager
+def naming_tenant(tenant_id: str | None) -> Iterator[None]:
+    """Have the log lines of the block name the tenant, if any; after it they name the one that they named before."""
+    before = logger.thread_safe_get_current_keys().get("tenant_id")
+    name_tenant(tenant_id)
+    try:
+        yield
+    finally:
+        name_tenant(before)
+
+
+def name_tenant(tenant_id: str | None) -> None:
+    """Have the log lines from here on name the tenant, if any, until the block of `naming_tenant` around it ends."""
+    # A line has no keys whose value is None.
+    logger.thread_safe_append_keys(tenant_id=None if tenant_id is None else build_label(tenant_id))
 
 
 def emit_counts(**figures: int) -> None:
