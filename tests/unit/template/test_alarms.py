@@ -216,6 +216,22 @@ def test_what_reports_a_lost_key_does_not_need_it(deployed: Deployed) -> None:
         assert target(deployed.resources[name]["Properties"]["AlarmActions"][0]) == "PageTopic", name
 
 
+def test_a_rotation_that_fails_is_a_page_for_each_secret_that_is_rotated(deployed: Deployed) -> None:
+    """The encrypted topic of tickets would need the key, to which EventBridge has no access."""
+    rule = deployed.resources["RotationFailedRule"]["Properties"]
+    pattern = rule["EventPattern"]
+    assert pattern["source"] == ["aws.secretsmanager"]
+    assert pattern["detail-type"] == ["AWS Service Event via CloudTrail"]
+    assert pattern["detail"]["eventName"] == ["RotationFailed"]
+    watched_for = pattern["detail"]["additionalEventData"]["SecretId"]
+    clusters = deployed.of_type("AWS::RDS::DBCluster")
+    managed = [name for name, each in clusters.items() if each.get("ManageMasterUserPassword")]
+    assert watched_for == [{"Fn::GetAtt": [name, "MasterUserSecret.SecretArn"]} for name in managed]
+    assert deployed.of_type("AWS::SecretsManager::RotationSchedule") == {}, "the rule has to name its secret too"
+    assert [target(each["Arn"]) for each in rule["Targets"]] == ["PageTopic"]
+    assert "`RotationFailedRule`" in (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+
+
 def test_backups_that_are_not_made_are_reported_where_there_is_a_vault(
     transformed: dict[str, Any], plain: Deployed
 ) -> None:
