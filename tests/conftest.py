@@ -20,7 +20,9 @@ from redis import Redis
 from sqlalchemy import URL, make_url
 
 from local.errors import LocalError
+from shell.observability import logger
 from shell.tenants.first_use import forget_tenants
+from tests.support.application.captured_log import Log
 from tests.support.application.cleared_caches import forget_caches, forget_redis
 from tests.support.application.driver import World, empty_bucket, empty_queues
 from tests.support.database.application_user import ADMINISTRATOR, SWITCH, administrator_engine, application_user
@@ -139,6 +141,14 @@ def environment(schema_url: URL, aws_url: str) -> Iterator[dict[str, str]]:
         ensure_running()
         yield {**values, **names}
     forget_caches()
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> Log:
+    """What the application logs during the test."""
+    written = Log()
+    monkeypatch.setattr(logger.registered_handler, "stream", written.stream)
+    return written
 
 
 @pytest.fixture(scope="session")

@@ -17,10 +17,10 @@ from tools.words import format_words
 # What may import what, from the lowest package to the highest: `package: packages and modules that it may import`.
 # A word in capitals is a line of its own above.
 _RULES = """
-BASE: shell.settings shell.observability shell.deadline core
+BASE: shell.settings shell.observability shell.deadline core core.tenants
 UTILS: shell.utils shell.db shell.aws BASE
 DOMAIN: shell.activity_log shell.case_state shell.exhibits shell.families core.families shell.outbox shell.tables
-  shell.work shell.zones shell.tenants core.tenants core.contracts UTILS
+  shell.work shell.zones shell.tenants core.contracts UTILS
 core:
 core.cells: core
 core.dates: core
@@ -33,13 +33,13 @@ core.imports: core core.cells core.dates core.image_load_file core.load_file cor
 core.productions: core core.load_file
 core.checks: core core.cells core.load_file core.families core.productions
 core.exports: core
-core.tenants: core
+core.tenants: core core.imports.uploads
 core.volumes: core core.load_file core.checks
 core.contracts: core core.tenants core.dates core.exports core.load_file core.families core.imports core.productions
 core.purges: core core.contracts
 shell.settings: core
 shell.deadline:
-shell.observability: core
+shell.observability: core core.tenants
 shell.prefetch:
 shell.lambda_handlers: shell.aws shell.prefetch BASE
 shell.tables: core
@@ -51,7 +51,7 @@ shell.sns: shell.aws BASE
 shell.work: UTILS
 shell.outbox: shell.sns shell.work UTILS
 shell.activity_log: UTILS
-shell.tenants: core.tenants shell.work UTILS
+shell.tenants: shell.work UTILS
 shell.custodian_ops: shell.tables UTILS
 shell.taggings_ops: shell.tables UTILS
 shell.families: core.families shell.tables UTILS

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { listActs } from "../src/features/settings/acts";
+import { formatCertificate } from "../src/features/settings/certificate";
 import { nameState } from "../src/ui/CaseState";
 
 const hold = { reason: "Order", heldBy: "ada", heldAt: "2026-11-27T09:00:00Z" };
@@ -18,4 +19,10 @@ test("an open case has no state to name", () => {
   expect(nameState({ status: "open", hold: null, purge: null })).toBeNull();
   expect(nameState({ status: "open", hold, purge: null })).toBe("on hold");
   expect(nameState({ status: "closed", hold: null, purge })).toBe("closed, to be purged from 2027-01-31 on");
+});
+
+test("the certificate is the file that the command writes", async () => {
+  const found = { caseId: 7, rows: [], locked: null, sha256: "é" } as never;
+  const written = await formatCertificate(found).text();
+  expect(written).toBe('{\n  "caseId": 7,\n  "rows": [],\n  "locked": null,\n  "sha256": "é"\n}\n');
 });

@@ -2,7 +2,7 @@
 
 Guaranteed: each SQS record is processed separately, and only failed ones are reported as batch item failures; a failure
 is logged with its type and code location, never with the values that a driver's message quotes. What a failed record
-had in memory is released before the next one.
+had in memory is released before the next one. Log lines name the tenant of the record at hand, in each thread.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from core.errors import (
     StorageRefusedError,
     UnavailableError,
 )
+from core.tenants.labels import find_label
 from shell.aws.key_refusals import KeyRefusedError
 from shell.aws.sqs import postpone, send_again
 from shell.deadline import invocation_deadline, seconds_left
-from shell.observability import emit_counts, log_failure, logger
+from shell.observability import emit_counts, log_failure, logger, naming_tenant
 from shell.prefetch import prefetch
 from shell.settings import Settings, settings
 
@@ -80,7 +81,13 @@ def sqs_handler(
         pace = _Pace()
 
         def process_record(record: SQSRecord) -> None:
-            with _releasing_frames(), _delivering_again(record, queue_url), _logging_failures(), pace.timed():
+            with (
+                naming_tenant(_find_tenant(record.raw_event)),
+                _releasing_frames(),
+                _delivering_again(record, queue_url),
+                _logging_failures(),
+                pace.timed(),
+            ):
                 work(next(inputs)())
 
         with invocation_deadline(context), closing(_read_inputs(event["Records"], prepare)) as inputs:
@@ -92,6 +99,10 @@ def sqs_handler(
 
 def _count_deliveries(record: Record) -> int:
     return int(record["attributes"]["ApproximateReceiveCount"])
+
+
+def _find_tenant(record: Record) -> str | None:
+    return find_label(record["body"], record["attributes"].get("MessageGroupId"))
 
 
 def _order_records(records: list[Record]) -> list[Record]:
@@ -106,8 +117,9 @@ def _read_inputs(
     """Yield a function for each record that returns the input of its work, or raises why there is none."""
 
     def read(record: Record) -> Any:
-        message = json.loads(record["body"])
-        return message if prepare is None else prepare(message)
+        with naming_tenant(_find_tenant(record)):
+            message = json.loads(record["body"])
+            return message if prepare is None else prepare(message)
 
     if prepare is None or max(map(_count_deliveries, records)) > 1:
         yield from (partial(read, record) for record in records)

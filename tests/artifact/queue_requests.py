@@ -72,7 +72,7 @@ def _wait_for_a_turn() -> None:
         settings.cache_clear()
         patch.setattr(executions, "_build_execution_name", lambda *_: "name")
         patch.setattr(executions, "_must_wait", lambda _: True)
-        executions.start_production(ProductionMessage.build(1, 1))
+        executions.start_production(ProductionMessage.read({"productionId": 1, "generation": 1}))
     settings.cache_clear()
 
 

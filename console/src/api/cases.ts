@@ -13,10 +13,24 @@ export function useCase(caseId: number | undefined) {
   });
 }
 
-/** Whether a case takes no changes, because it is closed or purged: false until that is known. */
-export function useIsClosed(caseId: number | undefined): boolean {
-  const status = useCase(caseId).data?.status;
-  return status !== undefined && status !== "open";
+/** What a request does to a case: it writes or starts work, also removes something, or reads or ends work. */
+export type Entry = "change" | "remove" | "end";
+
+const PURGED = "The case is purged, or is being purged: nothing can be done in it.";
+const CLOSED = "The case is closed: nothing can be imported or changed until an administrator reopens it.";
+const HELD = "The case is under a legal hold: nothing of it can be removed until an administrator lifts the hold.";
+
+/** Why a case refuses such requests, null if it takes them: the rule of the server, which decides. */
+export function explainRefusal({ status, hold }: Pick<Case, "status" | "hold">, entry: Entry): string | null {
+  if (status === "purging" || status === "purged") return PURGED;
+  if (status === "closed" && entry !== "end") return CLOSED;
+  return hold && entry === "remove" ? HELD : null;
+}
+
+/** The same of a case that is read; null until that is known. */
+export function useRefusal(caseId: number | undefined, entry: Entry = "change"): string | null {
+  const found = useCase(caseId).data;
+  return found === undefined ? null : explainRefusal(found, entry);
 }
 
 /** Have everything that shows the status or the name of a case read again. */

@@ -58,7 +58,7 @@ from shell.api.problems import (
 from shell.api.requests import ApiRequest, normalize_body, normalize_query, parse_json, parse_request, reject_ambiguous
 from shell.api.resolver import OPERATIONS, ApiResolver
 from shell.deadline import invocation_deadline
-from shell.observability import logger
+from shell.observability import logger, naming_tenant
 from shell.outbox.writer import caused_by
 
 Response = HttpResponse[str]
@@ -183,7 +183,12 @@ def http_handler(app: ApiResolver) -> Handler:
         _seed_once()
         request_id = (event.get("requestContext") or {}).get("requestId")
         cause = (event.get("headers") or {}).get("traceparent")
-        with invocation_deadline(context), caused_by(cause), logger.append_context_keys(request_id=request_id):
+        with (
+            invocation_deadline(context),
+            caused_by(cause),
+            logger.append_context_keys(request_id=request_id),
+            naming_tenant(None),
+        ):
             app.context[OPERATIONS] = app.operations
             app.context[REJECTION] = reject_ambiguous(event)
             return app.resolve(normalize_query(normalize_body(event)), context)

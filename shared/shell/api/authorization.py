@@ -22,6 +22,7 @@ from core.caller import Caller
 from core.errors import ForbiddenError
 from core.roles import Role, parse_role, require_role
 from shell.api.resolver import ApiResolver
+from shell.observability import name_tenant
 from shell.settings import settings
 from shell.tenants.first_use import require_tenant
 from shell.tenants.request_rate import count_request
@@ -62,6 +63,7 @@ def require_access(app: ApiResolver) -> None:
             name_claim=names.user_name_claim,
         )
         app.context[CALLER] = caller
+        name_tenant(caller.tenant_id)
         role = parse_role(claims.get(names.roles_claim), names.default_role, names.roles_prefix)
         granted = require_role(role, operation.role)
         app.context[GRANT] = Grant(granted, _parse_expiry(claims.get("exp")))

@@ -19,7 +19,7 @@ from core.errors import ConflictError, ExhibitIngestError, InvalidInputError, Sa
 from core.saga import SagaContext, SagaEvent
 from shell.aws.key_refusals import KeyRefusedError
 from shell.deadline import invocation_deadline
-from shell.observability import log_failure
+from shell.observability import log_failure, naming_tenant
 
 LONGEST_WAIT_S = 300
 # The first eight waits double, all others are the longest: a day and some minutes in total.
@@ -119,10 +119,14 @@ class DurableJournal:
 
 
 def durable_handler(work: Callable[[Mapping[str, Any], Checkpoints], dict[str, Any]]) -> Callable[[Any, Any], Any]:
-    """Return the Lambda handler of a durable function; every invocation replays `work` from its beginning."""
+    """Return the Lambda handler of a durable function; every invocation replays `work` from its beginning.
+
+    Log lines name the tenant that the input has as `tenantId`.
+    """
 
     @durable_execution
     def lambda_handler(event: Any, context: DurableContext) -> dict[str, Any]:
-        return work(event, Checkpoints(context))
+        with naming_tenant(event.get("tenantId")):
+            return work(event, Checkpoints(context))
 
     return lambda_handler

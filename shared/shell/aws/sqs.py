@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Protocol
@@ -11,6 +9,7 @@ from typing import Protocol
 from botocore.exceptions import BotoCoreError, ClientError
 
 from core.errors import QueueUnavailableError
+from core.tenants.labels import build_label
 from shell.aws.clients import sqs, wake_sqs
 from shell.aws.key_refusals import KeyRefusedError
 from shell.observability import log_failure, logger
@@ -19,10 +18,6 @@ BATCH_SIZE = 10
 WAKE_ATTEMPTS = 5
 # SQS allows 12 hours from when the message was received, which is up to a Lambda's 15 minutes ago.
 LONGEST_VISIBILITY_S = 43_200 - 900
-
-
-# Amazon SQS developer guide, "Using the MessageGroupId property": letters, digits and punctuation.
-_GROUP = re.compile(r"[!-~]{1,128}")
 
 
 class JsonMessage(Protocol):
@@ -41,7 +36,7 @@ def send_messages(
     SQS fair queues"). Messages without a tenant belong to no group.
     """
     bodies = (message.to_json() for message in messages)
-    return _send(queue_url, bodies, delay_s, _build_group(tenant_id) if tenant_id else None)
+    return _send(queue_url, bodies, delay_s, build_label(tenant_id) if tenant_id else None)
 
 
 def send_again(queue_url: str, body: str, group: str | None, delay_s: int) -> None:
@@ -63,10 +58,6 @@ def _send(queue_url: str, bodies: Iterable[str], delay_s: int, group: str | None
             raise QueueUnavailableError(f"{len(response['Failed'])} of {len(batch)} messages were not accepted.")
         sent += len(batch)
     return sent
-
-
-def _build_group(tenant_id: str) -> str:
-    return tenant_id if _GROUP.fullmatch(tenant_id) else hashlib.sha256(tenant_id.encode()).hexdigest()
 
 
 def wake(queue_url: str, delay_s: int = 0, attempts: int = WAKE_ATTEMPTS) -> bool:

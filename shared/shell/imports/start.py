@@ -14,8 +14,9 @@ received (`shell.tenants.starts`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from urllib.parse import unquote_plus
 
 from core.codes import FileFailure
@@ -47,9 +48,10 @@ from shell.imports.splitting.registration import (
 from shell.imports.splitting.split import split_file
 from shell.imports.state.facts import choose_phase
 from shell.imports.state.given_options import read_given_options, record_profile
+from shell.imports.state.records import find_tenant as find_import_tenant
 from shell.imports.state.records import load_current_import
 from shell.imports.upload_matching import get_or_create_import, split_lock
-from shell.observability import logger
+from shell.observability import logger, name_tenant
 from shell.outbox.writer import append_events, wake_relay
 from shell.settings import settings
 from shell.tables.imports import Imports
@@ -66,7 +68,7 @@ SPLITTING_S = 900
 
 def start_requested_import(message: ImportMessage) -> None:
     """Start or resume the import that a message names. Raises the errors of `start_imports`."""
-    with _postponing(message):
+    with _postponing(message, partial(find_import_tenant, message.import_id)):
         resume_import(message.import_id, message.after_chunk)
 
 
@@ -88,23 +90,24 @@ def start_imports(message: UploadMessage) -> None:
 
 
 def _start_or_refuse(record: Document, upload: Upload) -> None:
+    name_tenant(upload.tenant_id)
     try:
         require_tenant(upload.tenant_id)
     except TenantRefusedError as refused:
         _report_refusal(record, str(refused))
         wake_relay()
         return
-    with _postponing(UploadMessage({"Records": [record]})):
+    with _postponing(UploadMessage({"Records": [record]}), lambda: upload.tenant_id):
         start_import(upload)
 
 
 @contextmanager
-def _postponing(message: Message) -> Iterator[None]:
+def _postponing(message: Message, find_owner: Callable[[], str | None]) -> Iterator[None]:
     """Send the message again, with a delay, if what the block starts does not start now."""
     try:
         yield
     except (StartPostponedError, LimitReachedError) as postponed:
-        send_postponed(settings().import_requests_queue_url, message, postponed.retry_after_s)
+        send_postponed(settings().import_requests_queue_url, message, postponed.retry_after_s, find_owner())
 
 
 def start_import(upload: Upload) -> int | None:

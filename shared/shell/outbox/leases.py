@@ -25,7 +25,7 @@ from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.orm import Session
 
 from shell.db.session import session
-from shell.observability import logger
+from shell.observability import logger, naming_tenant
 from shell.outbox.bus import DEAD_LETTER_FACTS, build_facts, copy_to_bus
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
@@ -212,7 +212,8 @@ def record_results(
         codes or {},
     )
     for event in dead_lettered:
-        logger.error("event dead-lettered", extra={"event": event.id, "type": event.event_type})
+        with naming_tenant(event.tenant_id or None):
+            logger.error("event dead-lettered", extra={"event": event.id, "type": event.event_type})
 
 
 def _ids(events: Sequence[LeasedEvent]) -> list[int]:

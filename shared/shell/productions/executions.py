@@ -22,7 +22,7 @@ from shell.aws.clients import lambda_client
 from shell.aws.key_refusals import KeyRefusedError
 from shell.aws.sqs import send_messages
 from shell.db.session import session
-from shell.observability import log_failure, logger
+from shell.observability import log_failure, logger, naming_tenant
 from shell.outbox.writer import append_events, wake_relay
 from shell.productions.state import lock_production, mark_needs_attention
 from shell.settings import settings
@@ -48,7 +48,7 @@ _COUNT_STARTED = text("SELECT COUNT(*) FROM productions WHERE is_open = 1 AND ex
 _TENANT = text("SELECT tenant_id FROM productions WHERE id = :id")
 _ANY_OPEN = text("SELECT 1 FROM productions WHERE is_open = 1 LIMIT 1")
 _QUIET = text(
-    "SELECT id FROM productions WHERE is_open = 1 AND updated_at < NOW(6) - INTERVAL :quiet SECOND "
+    "SELECT id, tenant_id FROM productions WHERE is_open = 1 AND updated_at < NOW(6) - INTERVAL :quiet SECOND "
     "ORDER BY updated_at LIMIT :most"
 )
 
@@ -74,7 +74,7 @@ def start_production(message: ProductionMessage) -> None:
         # A copy, which has not been delivered before: deliveries of a message are limited, and its turn may take a day.
         send_messages(settings().production_requests_queue_url, [message.as_checked()], TURN_S)
         return
-    payload = ProductionMessage.build(production_id, generation).to_json()
+    payload = message.as_input().to_json()
     request = {"DurableExecutionName": name, "InvocationType": "Event", "Payload": payload.encode()}
     try:
         with _lambda_errors():
@@ -148,7 +148,7 @@ def resume_productions(event: Mapping[str, Any] | None = None) -> dict[str, int]
     the message of this run is delivered again.
     """
     quiet = _list_quiet()
-    resumed = sum(_try_resume(production_id) for production_id in quiet)
+    resumed = sum(_try_resume(*each) for each in quiet)
     if resumed:
         wake_relay()
     if _is_any_open():
@@ -163,17 +163,18 @@ def _is_any_open() -> bool:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _list_quiet() -> Sequence[int]:
+def _list_quiet() -> Sequence[Any]:
     with session() as reading:
-        return reading.scalars(_QUIET, {"quiet": int(QUIET_FOR.total_seconds()), "most": BATCH}).all()
+        return reading.execute(_QUIET, {"quiet": int(QUIET_FOR.total_seconds()), "most": BATCH}).all()
 
 
-def _try_resume(production_id: int) -> bool:
-    try:
-        return _resume(production_id)
-    except (UnavailableError, KeyRefusedError) as error:
-        log_failure(error)
-        return False
+def _try_resume(production_id: int, tenant_id: str) -> bool:
+    with naming_tenant(tenant_id):
+        try:
+            return _resume(production_id)
+        except (UnavailableError, KeyRefusedError) as error:
+            log_failure(error)
+            return False
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -22,7 +22,7 @@ from shell.tables.cases import CasePurges, Cases
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _DUE = text(
-    "SELECT id FROM cases FORCE INDEX (ix_cases_purge_after) WHERE purge_after <= UTC_DATE() "
+    "SELECT id, tenant_id FROM cases FORCE INDEX (ix_cases_purge_after) WHERE purge_after <= UTC_DATE() "
     "AND status = 'closed' AND held_at IS NULL ORDER BY purge_after, id LIMIT :most"
 )
 _IS_DUE = text("SELECT UTC_DATE() >= :day")
@@ -85,10 +85,10 @@ _PAST_PIVOT = text(
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def find_due_cases() -> list[int]:
-    """Return cases whose purge may begin, at most BATCH."""
+def find_due_cases() -> list[tuple[int, str]]:
+    """Return cases whose purge may begin, with their tenants, at most BATCH."""
     with session() as reading:
-        return list(reading.scalars(_DUE, {"most": BATCH}))
+        return [(row.id, row.tenant_id) for row in reading.execute(_DUE, {"most": BATCH})]
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from core.purges.phases import PurgePhase
 from shell.aws.sqs import send_messages
 from shell.deadline import build_deadline_check, seconds_left
-from shell.observability import logger
+from shell.observability import logger, naming_tenant
 from shell.purges.ending import end_purge
 from shell.purges.fence import begin_purge, fence_work, find_due_cases, has_open_productions
 from shell.purges.objects import delete_page
@@ -40,15 +40,17 @@ def take_purges_on() -> None:
 
     Raises StorageUnavailableError and QueueUnavailableError; the row then has what was done.
     """
-    for case_id in find_due_cases():
-        if begin_purge(case_id):
-            logger.info("purge of a case begun", extra={"case_id": case_id})
+    for case_id, tenant_id in find_due_cases():
+        with naming_tenant(tenant_id):
+            if begin_purge(case_id):
+                logger.info("purge of a case begun", extra={"case_id": case_id})
     is_near = build_deadline_check(MARGIN_S)
     while not is_near():
         turn = take_turn(min(LEASE_S, max(1, seconds_left())))
         if turn is None:
             return
-        _work(turn, is_near)
+        with naming_tenant(turn.tenant_id):
+            _work(turn, is_near)
     if is_any_due():
         send_messages(settings().case_purges_queue_url, [WakeMessage()])
 

@@ -109,13 +109,13 @@ def postpone(tenant_id: str, queue_url: str, message: Message) -> bool:
     """
     if _starts_work(tenant_id):
         return False
-    send_postponed(queue_url, message, POSTPONED_S)
+    send_postponed(queue_url, message, POSTPONED_S, tenant_id)
     return True
 
 
-def send_postponed(queue_url: str, message: Message, delay_s: int) -> None:
+def send_postponed(queue_url: str, message: Message, delay_s: int, tenant_id: str | None) -> None:
     """Send a message with a delay, in place of one whose work does not start now. Raises QueueUnavailableError."""
-    send_messages(queue_url, [message], delay_s)
+    send_messages(queue_url, [message], delay_s, tenant_id)
     logger.info("start postponed", extra={"kind": type(message).__name__, "delay_s": delay_s})
 
 

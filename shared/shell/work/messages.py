@@ -280,10 +280,10 @@ class ProductionMessage(EventMessage):
         """Return the copy."""
         return replace(self, document={**self.document, "checked": True})
 
-    @classmethod
-    def build(cls, production_id: int, generation: int) -> Self:
-        """Return the input of an execution."""
-        return cls.read({"productionId": production_id, "generation": generation})
+    def as_input(self) -> Self:
+        """Return the input of an execution, with the tenant if the event has it."""
+        kept = ("productionId", "generation", "tenantId")
+        return self.read({name: self.document[name] for name in kept if name in self.document})
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import pytest
 from sqlalchemy import LargeBinary, String, cast, func, select
 
 from core.purges.certificate import Certificate
 from shell.aws import clients
-from shell.observability import logger
 from shell.purges.plan import KEPT, WITHOUT_CASES, list_purged
 from shell.tables import metadata
 from tests.support.application.captured_log import Log
@@ -88,14 +86,6 @@ def test_a_purge_leaves_nothing_and_touches_no_other_case(world: World) -> None:
     assert list_keys(world) == [key for key in keys if key in other.keys]
     assert count_rows()["case_purge_counts"] == count_rows()["case_purge_prefixes"] == 0
     assert count_rows()["case_purge_objects"] == 0
-
-
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> Log:
-    """What the application logs during the test."""
-    written = Log()
-    monkeypatch.setattr(logger.registered_handler, "stream", written.stream)
-    return written
 
 
 def test_no_free_text_of_the_case_is_in_any_row_object_or_log_line(world: World, log: Log) -> None:

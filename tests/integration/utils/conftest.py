@@ -7,8 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shell.observability import logger
-from tests.support.application.captured_log import Log
 from tests.support.application.cleared_caches import forget_redis
 from tests.support.application.driver import World
 from tests.support.servers.redis_server import RedisServer, private_redis
@@ -43,14 +41,6 @@ def server(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisServe
         yield made
         monkeypatch.undo()
         forget_redis()
-
-
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> Log:
-    """What the application logs during the test."""
-    written = Log()
-    monkeypatch.setattr(logger.registered_handler, "stream", written.stream)
-    return written
 
 
 @pytest.fixture

@@ -17,6 +17,10 @@ class Log:
         """Each line as the object that it is."""
         return [json.loads(line) for line in self.stream.getvalue().splitlines()]
 
+    def tenants(self) -> list[tuple[str, str | None]]:
+        """What each line says, and the tenant that it names."""
+        return [(line["message"], line.get("tenant_id")) for line in self.lines()]
+
     def messages(self) -> list[str]:
         """What each line says."""
         return [line["message"] for line in self.lines()]

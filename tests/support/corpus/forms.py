@@ -10,16 +10,25 @@ import inspect
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from pydantic import ValidationError
 
 from core import events
 from core.codes import FileFailure, WarningCode
+from core.contracts.imports.announcements import PendingUpload
+from core.contracts.imports.uploads import PendingPreview
+from core.contracts.volumes import PendingArchive, PendingFile, PendingFiles, PendingVolume
 from core.errors import InvalidInputError
 from core.idempotency import KeyedRequest, KeyedResponse
+from core.imports.preview_ids import PreviewId, hash_case, parse_preview_id
+from core.imports.uploads import build_object_key, build_placeholder_key, parse_upload
 from core.pagination import decode_cursor, encode_cursor
+from core.statuses import VolumeStatus
 from exhibit_ingest.uploads.journal import Entry
 from shell.work.messages import EventMessage, Message, RedrivableMessage, UploadMessage, VolumeMessage
 from shell.work.reading import read_message
@@ -129,10 +138,50 @@ def _write_journal() -> Samples:
     yield "requested", json.dumps(asdict(volume))
 
 
+def _write_uploads() -> Samples:
+    """Yield what requests for URLs have stored, a key that a URL was signed for, and the id of a preview."""
+    key = build_object_key("acme", "Müller v. Süd", "upload", "load file.dat")
+    of_case: dict[str, Any] = {"id": 1, "case": "Müller v. Süd", "case_id": 2}
+    parts: dict[str, Any] = {"size": 7, "multipart_id": "parts", "part_bytes": 5}
+    place: dict[str, Any] = {"bucket": "bucket", "object_key": key, **parts}
+    own: dict[str, Any] = {"file_name": "load file.dat", "upload_id": "upload", "started_at": datetime(2026, 11, 27)}
+    volume: dict[str, Any] = {"status": VolumeStatus.OPEN, "name": "VOL001", "prefix": "volumes/"}
+    file = PendingFile(path="NATIVES/1.pdf", sha256="0" * 64, **parts)
+    preview = PreviewId("t" * 32, 7, hash_case("Müller v. Süd"))
+    stored = (
+        PendingUpload(**of_case, **place, **own),
+        PendingVolume(**of_case, **volume, archive=PendingArchive(**place)),
+        PendingFiles(bucket="bucket", prefix="volumes/", items=[file], remaining=1),
+        PendingPreview(id=str(preview), bytes=7, bucket="bucket", object_key=preview.build_key("acme")),
+    )
+    yield from ((type(each).__name__, each.model_dump_json(by_alias=True)) for each in stored)
+    yield "key", quote_plus(key, safe="/")
+    yield "preview", str(preview)
+
+
+def _read_upload(text: str) -> Any:
+    """Return what is read of a stored part, by the only class that it fits; of a key, and of the id of a preview."""
+    if preview := parse_preview_id(text):
+        return {**preview._asdict(), "key": preview.build_key("acme")}
+    if not text.startswith("{"):
+        record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": "bucket"}, "object": {"key": text}}}
+        upload = parse_upload(record)
+        assert upload
+        keys = {"upload_key": upload.upload_key.hex(), "awaited": build_placeholder_key(upload.upload_id).hex()}
+        return asdict(upload) | keys
+    for form in (PendingUpload, PendingVolume, PendingFiles, PendingPreview):
+        try:
+            return form.model_validate_json(text).model_dump(mode="json")
+        except ValidationError:
+            continue
+    return None
+
+
 FORMS = (
     Form("messages", _write_messages, _read_message),
     Form("events", _write_events, _read_event),
     Form("cursors", _write_cursors, _read_cursor),
     Form("responses", _write_responses, _read_response),
+    Form("uploads", _write_uploads, _read_upload),
     Form("journal", _write_journal, lambda text: asdict(Entry(**json.loads(text)))),
 )

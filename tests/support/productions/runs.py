@@ -94,7 +94,7 @@ def execute(
     with DurableFunctionTestRunner(handler=handler, store=store) as runner:
         if retry_seconds is not None:
             runner._executor.RETRY_BACKOFF_SECONDS = retry_seconds
-        event = json.dumps({"productionId": production_id, "generation": 1})
+        event = json.dumps({"productionId": production_id, "generation": 1, "tenantId": CALLER.tenant_id})
         result = runner.run(input=event, execution_timeout=seconds)
     # The package stops its event loop and leaves it open.
     runner._scheduler._loop.close()

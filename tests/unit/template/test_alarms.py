@@ -14,14 +14,15 @@ import pytest
 from tests.unit.template.conftest import EVERY_OPTION, ROOT, Deployed, deployed_with, listed, target
 
 NAMESPACE, EMITTING = "ExhibitIngest", re.compile(r"\b(?:add_metric|emit_counts)\b")
+PER_TENANT = re.compile(r"\bemit_tenant_counts\b")
 
 
 @cache
-def emitted() -> set[str]:
+def emitted(emitting: re.Pattern[str] = EMITTING) -> set[str]:
     """The names of the metrics in the code."""
     texts = [path.read_text("utf-8") for path in (ROOT / "shared").rglob("*.py")]
-    nodes = (node for text in texts if EMITTING.search(text) for node in ast.walk(ast.parse(text)))
-    calls = [node for node in nodes if isinstance(node, ast.Call) and EMITTING.search(ast.unparse(node.func))]
+    nodes = (node for text in texts if emitting.search(text) for node in ast.walk(ast.parse(text)))
+    calls = [node for node in nodes if isinstance(node, ast.Call) and emitting.search(ast.unparse(node.func))]
     named = [ast.unparse(argument).strip("'") for call in calls for argument in call.args]
     named += [each.arg or "" for call in calls for each in call.keywords]
     return {name for name in named if re.fullmatch("([A-Z][a-z]+)+", name)}
@@ -180,6 +181,9 @@ def test_the_dashboard_is_json_and_shows_what_is_emitted_and_what_is_there(deplo
         metric for widget in json.loads(written)["widgets"] for metric in widget["properties"].get("metrics", [])
     ]
     shown = {metric[1] for metric in metrics if metric[0] == NAMESPACE}
+    assert emitted(PER_TENANT) == {"RowsImported", "RowsRejected"}
+    searched = [metric[0]["expression"] for metric in metrics if isinstance(metric[0], dict)]
+    assert searched == ["SEARCH('{ExhibitIngest,service,tenant_id} service=\"${AWS::StackName}\"', 'Sum', 300)"]
     imported = {"RowsImported", "RowsRejected", "RowWarnings", "ChunksFailed"}
     assert imported | {"TransactionsRetried", "Deadlocks"} <= shown <= emitted()
     named = {name.partition(".")[0] for name in re.findall(r"\$\{([\w.]+)\}", written)}
@@ -210,6 +214,22 @@ def test_what_reports_a_lost_key_does_not_need_it(deployed: Deployed) -> None:
     assert [target(each["Arn"]) for each in rule["Targets"]] == ["PageTopic"]
     for name in ("PurgeMissingAlarm", "SettingsErrorsAlarm", "ApiFunctionErrorsAlarm"):
         assert target(deployed.resources[name]["Properties"]["AlarmActions"][0]) == "PageTopic", name
+
+
+def test_a_rotation_that_fails_is_a_page_for_each_secret_that_is_rotated(deployed: Deployed) -> None:
+    """The encrypted topic of tickets would need the key, to which EventBridge has no access."""
+    rule = deployed.resources["RotationFailedRule"]["Properties"]
+    pattern = rule["EventPattern"]
+    assert pattern["source"] == ["aws.secretsmanager"]
+    assert pattern["detail-type"] == ["AWS Service Event via CloudTrail"]
+    assert pattern["detail"]["eventName"] == ["RotationFailed"]
+    watched_for = pattern["detail"]["additionalEventData"]["SecretId"]
+    clusters = deployed.of_type("AWS::RDS::DBCluster")
+    managed = [name for name, each in clusters.items() if each.get("ManageMasterUserPassword")]
+    assert watched_for == [{"Fn::GetAtt": [name, "MasterUserSecret.SecretArn"]} for name in managed]
+    assert deployed.of_type("AWS::SecretsManager::RotationSchedule") == {}, "the rule has to name its secret too"
+    assert [target(each["Arn"]) for each in rule["Targets"]] == ["PageTopic"]
+    assert "`RotationFailedRule`" in (ROOT / "docs/operations.md").read_text(encoding="utf-8")
 
 
 def test_backups_that_are_not_made_are_reported_where_there_is_a_vault(

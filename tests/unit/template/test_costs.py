@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.template.conftest import ROOT, Deployed, deployed_with
-from tests.unit.template.test_alarms import emitted, metrics_of
+from tests.unit.template.test_alarms import PER_TENANT, emitted, metrics_of
 
 HOURS, SECONDS = 730, 730 * 3_600
 KEY, SECRET, DASHBOARD, ALARM_METRIC, METRIC, ENDPOINT_HOUR = 1.00, 0.40, 3.00, 0.10, 0.30, 0.01
@@ -112,6 +112,10 @@ def test_snapshots_metrics_and_the_proxy_cost_what_is_stated(plain: Deployed, tr
     assert f"for {round(cost)} US dollars" in transformed["Parameters"]["SnapStart"]["Description"]
     names = len(emitted())
     assert f"{round(names * METRIC)} for all {names} of them" in " ".join(COSTS.split())
+    of_tenants = len(emitted(PER_TENANT))
+    assert f"{of_tenants * METRIC:.2f} for one that imports and has rejections in every" in COSTS
+    assert f"{of_tenants * METRIC * 365 / 12 / HOURS:.2f} for one that does so in an hour of each day" in COSTS
+    assert f"50 tenants at once cost {round(50 * of_tenants * METRIC)}, all the time" in " ".join(COSTS.split())
     assert f"the proxy 8 units × {PROXY_UNIT_HOUR} × 730 h = {round(8 * PROXY_UNIT_HOUR * HOURS)}" in " ".join(
         COSTS.split()
     )

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Link, useParams } from "wouter";
-import { useIsClosed } from "../../api/cases";
+import { useRefusal } from "../../api/cases";
 import { useCanImport } from "../../api/me";
 import { Failure } from "../../ui/Failure";
 import { useKeys } from "../../ui/keys";
@@ -34,8 +34,8 @@ export function DocumentPanel({ exhibitId, onClose }: { exhibitId: number; onClo
   const caseId = Number(useParams<{ caseId?: string }>().caseId) || null;
   const heading = useRef<HTMLHeadingElement>(null);
   const queries = useQueryClient();
-  const isClosed = useIsClosed(caseId ?? undefined);
-  const canEdit = useCanImport() === true && !isClosed;
+  const isRefused = useRefusal(caseId ?? undefined) !== null;
+  const canEdit = useCanImport() === true && !isRefused;
   const [question, setQuestion] = useState<"stop" | "close" | null>(null);
   useEffect(() => takeFocus(heading.current), []);
   useEffect(() => () => dropUnchanged(exhibitId), [exhibitId]);

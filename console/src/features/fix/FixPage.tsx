@@ -1,5 +1,6 @@
 import { useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
+import { useRefusal } from "../../api/cases";
 import { useMe } from "../../api/me";
 import { Failure } from "../../ui/Failure";
 import { LeaveGuard } from "../../ui/LeaveGuard";
@@ -36,6 +37,7 @@ export default function FixPage({ importId }: { importId: number }) {
   const progress = useProgress(importId);
   const me = useMe();
   const isNarrow = useIsNarrow();
+  const refusal = useRefusal(progress.data?.caseId);
   useTitle(`Fix import ${importId}`, progress.data?.case);
   const failed = progress.error ?? me.error;
   if (failed && !progress.data)
@@ -49,7 +51,7 @@ export default function FixPage({ importId }: { importId: number }) {
       </section>
     );
   if (!progress.data) return <WaitingPage title={`Fix import ${importId}`} />;
-  const access = decideAccess(progress.data, me.data?.role, isNarrow);
+  const access = decideAccess(progress.data, me.data?.role, isNarrow, refusal);
   return (
     <section className="page fix">
       <Title state={progress.data} access={access} />

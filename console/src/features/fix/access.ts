@@ -12,8 +12,14 @@ export interface Access {
 
 const no = (sentence: string | null): Access => ({ canEdit: false, canLoad: false, sentence });
 
-export function decideAccess(state: State, role: Schemas["Role"] | undefined, isNarrow: boolean): Access {
-  const before = explainState(state);
+/** `refusal` is why the case takes no changes, null if it does. */
+export function decideAccess(
+  state: State,
+  role: Schemas["Role"] | undefined,
+  isNarrow: boolean,
+  refusal: string | null = null,
+): Access {
+  const before = explainState(state) ?? refusal;
   if (before) return no(before);
   if (role === undefined) return no(null);
   if (role === "viewer") return no("You have the role viewer: you can read the rows, and an editor can correct them.");

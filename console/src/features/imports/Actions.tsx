@@ -1,38 +1,33 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
+import { useCase } from "../../api/cases";
 import { api, type Schemas } from "../../api/client";
 import { useCanImport } from "../../api/me";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { count } from "../../ui/values";
 import { isDraft } from "./answer";
+import { labelDraft, listOffers, type Change } from "./offers";
 import { UndoDialog } from "./Undo";
 
 type ImportState = Schemas["ImportState"];
-type Change = "cancel" | "retry";
 
 const LABELS: Record<Change, string> = { cancel: "Cancel the import", retry: "Retry" };
 const EXPLAINED: Record<Change, string> = {
   cancel: "Rows that are already imported stay in the case; an undo takes them out. A retry goes on where it stopped.",
   retry: "The import goes on where it stopped. What is in the case already is not imported a second time.",
 };
-// After these there can be something to undo; the dry run finds out whether there is.
-const UNDOABLE: readonly string[] = [
-  ...["completed", "completed_with_rejections", "failed", "cancelled", "undone_with_conflicts", "undo_failed"],
-];
-
-/** What the state of the import allows, the next step first; changes are explained before they happen. */
+/** What the states of the import and of its case allow, the next step first; changes are explained before they happen. */
 export function Actions({ state }: { state: ImportState }) {
   const canImport = useCanImport();
   const [chosen, setChosen] = useState<Change | null>(null);
   const [isUndoing, setUndoing] = useState(false);
-  const changes = (["cancel", "retry"] as const).filter((each) => state.actions.includes(each));
-  const canUndo = state.phase === "import" && state.rowsSeen > 0 && UNDOABLE.includes(state.status);
+  const { hasNext, changes, canUndo, refusal } = listOffers(state, useCase(state.caseId).data);
   if (canImport === undefined) return null;
   if (!canImport) return <ForViewers state={state} />;
   return (
     <div className="bar">
-      <NextStep state={state} />
+      {hasNext && <NextStep state={state} />}
       {changes.map((each) => (
         <button key={each} type="button" onClick={() => setChosen(each)}>
           {LABELS[each]}
@@ -43,6 +38,7 @@ export function Actions({ state }: { state: ImportState }) {
           Undo…
         </button>
       )}
+      {refusal && <span className="quiet">{refusal}</span>}
       {chosen && <ChangeDialog importId={state.id} change={chosen} onClose={() => setChosen(null)} />}
       {isUndoing && <UndoDialog importId={state.id} kind={state.kind} onClose={() => setUndoing(false)} />}
     </div>
@@ -65,12 +61,6 @@ function NextStep({ state }: { state: ImportState }) {
       </Link>
     );
   return null;
-}
-
-function labelDraft(state: ImportState): string | null {
-  if (state.status === "awaiting_upload") return "Continue the upload";
-  if (isDraft(state)) return "Go on to the import";
-  return state.status === "failed" && state.actions.includes("options") ? "Change how the file is read" : null;
 }
 
 function ForViewers({ state }: { state: ImportState }) {

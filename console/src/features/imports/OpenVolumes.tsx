@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
+import { useRefusal } from "../../api/cases";
 import { api, data, type Schemas } from "../../api/client";
 import { useCanImport } from "../../api/me";
 import { Failure } from "../../ui/Failure";
@@ -10,7 +11,8 @@ const NEWEST = 100;
 
 /** Volumes without imports, which are in no list of imports: some of their files are missing, or they failed. */
 export function OpenVolumes({ caseId }: { caseId: number }) {
-  const canImport = useCanImport();
+  const isRefused = useRefusal(caseId) !== null;
+  const canImport = useCanImport() && !isRefused;
   const volumes = useQuery({
     queryKey: ["open-volumes", caseId],
     queryFn: async ({ signal }) => {

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client";
+import { useRefusal } from "../../api/cases";
 import { useMe } from "../../api/me";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { describeVoid, isCancellable } from "./states";
@@ -15,11 +16,14 @@ const LABELS: Record<Change, string> = { cancel: "Cancel the production", retry:
 export function Changes({ production }: { production: Production }) {
   const role = useMe().data?.role;
   const [chosen, setChosen] = useState<Change | null>(null);
+  const cannotDraft = useRefusal(production.caseId);
+  const refusal = useRefusal(production.caseId, "end");
   const [cancellable, stuck] = [isCancellable(production), production.status === "needs_attention"];
   if (!role) return null;
+  if (refusal) return <p className="quiet">{refusal}</p>;
   return (
     <>
-      {production.status === "cancelled" && role !== "viewer" && <DraftAgain production={production} />}
+      {production.status === "cancelled" && role !== "viewer" && !cannotDraft && <DraftAgain production={production} />}
       {cancellable && role === "admin" && (
         <div className="bar">
           <button type="button" onClick={() => setChosen("cancel")}>

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Schemas } from "../../api/client";
 import { Failure } from "../../ui/Failure";
 import { buildCrosswalk } from "./download/crosswalk";
-import { saveBlob } from "./download/save";
+import { saveBlob } from "../../ui/save";
 
 /** Which control number has which numbers, as the file that the command writes. */
 export function Crosswalk({ production }: { production: Schemas["Production"] }) {

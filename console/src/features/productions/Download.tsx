@@ -8,7 +8,7 @@ import { Crosswalk } from "./Crosswalk";
 import { Download as Run } from "./download/download";
 import { VolumeFault } from "./download/files";
 import { FolderTarget } from "./download/folder";
-import { saveBlob } from "./download/save";
+import { saveBlob } from "../../ui/save";
 import { openFileSink, openMemorySink, ZipTarget } from "./download/zip";
 import { DownloadResult } from "./DownloadResult";
 

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
+import { useRefusal } from "../../api/cases";
 import { api, ApiError, data, type Schemas } from "../../api/client";
 import { repeat } from "../../api/repeat";
 import { Failure } from "../../ui/Failure";
@@ -27,11 +28,13 @@ interface Decided {
 export function Produce({ caseId, draft, checked, isCurrent, canProduce }: ProduceProps) {
   const [, navigate] = useLocation();
   const produce = useProduce(caseId);
+  const refusal = useRefusal(caseId);
   const { check, body } = checked;
   const isBlocked = check.findings.some((each) => each.blocks) || (check.lastBates ?? check.expectedLastBates) === null;
   if (canProduce === undefined) return null;
   if (!canProduce)
     return <p className="quiet">You can check a draft. Producing takes the role editor; an administrator grants it.</p>;
+  if (refusal) return <p className="quiet">You can check a draft. {refusal}</p>;
   const send = (decided: Decided) =>
     produce.mutate(decided, {
       // Not if the user has left the page meanwhile.

@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
-import { useCase, useIsClosed } from "../../api/cases";
+import { useCase, useRefusal } from "../../api/cases";
 import { useCanImport } from "../../api/me";
 import { CaseNav } from "../../ui/CaseNav";
 import { Failure } from "../../ui/Failure";
@@ -18,8 +18,8 @@ export default function ProductionsPage({ caseId }: { caseId: number }) {
   const ofCase = useCase(caseId);
   useTitle("Productions", ofCase.data?.name);
   const productions = useProductions(caseId);
-  const isClosed = useIsClosed(caseId);
-  const canProduce = useCanImport() && !isClosed;
+  const isRefused = useRefusal(caseId) !== null;
+  const canProduce = useCanImport() && !isRefused;
   const shown = productions.data?.pages.flatMap((page) => page.items) ?? [];
   const failed = ofCase.error ?? productions.error;
   return (

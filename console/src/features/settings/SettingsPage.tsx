@@ -11,6 +11,7 @@ import { Untrusted } from "../../ui/Untrusted";
 import { Time } from "../../ui/values";
 import { listActs, type Act } from "./acts";
 import { CaseDialog, LABELS } from "./CaseDialog";
+import { Certificate } from "./Certificate";
 
 /** The name and the state of a case, and for administrators what changes them. */
 export default function SettingsPage({ caseId }: { caseId: number }) {
@@ -27,6 +28,7 @@ export default function SettingsPage({ caseId }: { caseId: number }) {
       {found.isPending && <Skeleton rows={4} />}
       {found.isError && <Failure error={found.error} again={() => void found.refetch()} />}
       {found.data && <State of={found.data} />}
+      {found.data && <Certificate of={found.data} />}
       {found.data && role === "admin" && <Acts of={found.data} />}
       {role !== undefined && role !== "admin" && (
         <p className="quiet">Renaming, closing, holding and purging a case takes the role admin.</p>

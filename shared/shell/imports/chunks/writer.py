@@ -40,7 +40,7 @@ from shell.imports.rows.column_effects import insert_column_facts
 from shell.imports.rows.reader_identity import identify_reader
 from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, complete_chunk
 from shell.imports.state.unused_names import delete_unused_names
-from shell.observability import emit_counts
+from shell.observability import emit_counts, emit_tenant_counts
 from shell.tables.chunks import ImportChunks
 from shell.tables.name_kinds import NAME_KINDS
 from shell.utils.db_helpers import retry_on_db_conflict
@@ -108,12 +108,13 @@ def _write_names_and_rows(chunk_input: ChunkInput) -> WriteResult:
             # The import has ended: no later chunk would delete the names that this one added.
             delete_unused_names(cleanup, chunk_input.import_record)
         return WriteResult(stopped.status)
-    emit_row_counts(outcome.counts)
+    emit_row_counts(chunk_input.import_record.tenant_id, outcome.counts)
     return WriteResult(ChunkStatus.DONE, has_events=bool(outcome.events))
 
 
-def emit_row_counts(counts: Counts) -> None:
-    """Count the rows of a chunk that was committed in the metrics."""
+def emit_row_counts(tenant_id: str, counts: Counts) -> None:
+    """Count the rows of a chunk that was committed in the metrics; two of them also for the tenant."""
+    emit_tenant_counts(tenant_id, RowsImported=counts.imported, RowsRejected=counts.rejected)
     emit_counts(
         RowsImported=counts.imported,
         RowsUnchanged=counts.unchanged,

@@ -72,7 +72,7 @@ def write_images(images: ImageChunk) -> WriteResult:
     except (UnitEndedError, ImportNotRunningError) as stopped:
         return WriteResult(stopped.status)
     if not is_check:
-        emit_row_counts(outcome.counts)
+        emit_row_counts(images.import_record.tenant_id, outcome.counts)
     return WriteResult(ChunkStatus.DONE, has_events=bool(outcome.events))
 
 

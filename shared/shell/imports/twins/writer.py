@@ -90,7 +90,7 @@ def complete_by_twin(prepared: TwinChunk) -> WriteResult | None:
             complete_chunk(transaction, record, chunk.chunk_no, ChunkOutcome(ChunkStatus.DONE, counts))
     except (UnitEndedError, ImportNotRunningError) as ended:
         return WriteResult(ended.status)
-    emit_row_counts(counts)
+    emit_row_counts(record.tenant_id, counts)
     return WriteResult(ChunkStatus.DONE)
 
 

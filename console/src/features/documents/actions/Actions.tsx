@@ -1,6 +1,6 @@
 import { useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { useIsClosed } from "../../../api/cases";
+import { useRefusal } from "../../../api/cases";
 import { useMe } from "../../../api/me";
 import { Dialog } from "../../../ui/Dialog";
 import { useKeys } from "../../../ui/keys";
@@ -20,8 +20,9 @@ type Act = "tag" | "untag" | "export" | "produce";
 export function Actions(props: ActionProps) {
   const { caseId, filters, selection, size } = props;
   const role = useMe().data?.role;
-  const isClosed = useIsClosed(caseId);
-  const canChange = role !== undefined && role !== "viewer" && !isClosed;
+  const isRefused = useRefusal(caseId) !== null;
+  const canExport = useRefusal(caseId, "end") === null;
+  const canChange = role !== undefined && role !== "viewer" && !isRefused;
   const isNothing = isEmpty(selection, size) || size?.count === 0;
   const [act, setAct] = useState<Act | null>(null);
   const [tagged, setTagged] = useState<{ tagging: Tagging; of: Selection } | null>(null);
@@ -53,7 +54,7 @@ export function Actions(props: ActionProps) {
             <Button act="untag" label="Remove tag…" begin={begin} />
           </>
         )}
-        <Button act="export" label="Export…" begin={begin} />
+        {canExport && <Button act="export" label="Export…" begin={begin} />}
         {canChange && <Button act="produce" label="Produce…" begin={begin} />}
       </span>
       {tagged?.of === selection && <Tagged caseId={caseId} tagging={tagged.tagging} />}

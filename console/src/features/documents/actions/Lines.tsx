@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Link } from "wouter";
+import { useRefusal } from "../../../api/cases";
 import { useMe } from "../../../api/me";
 import { Failure } from "../../../ui/Failure";
 import { Untrusted } from "../../../ui/Untrusted";
@@ -12,6 +13,7 @@ import { describeExport, describeJob } from "./words";
 /** A tagging job: its tag, how far it is or what it did, and the way to stop it. */
 export function JobLine({ caseId, job }: { caseId: number; job: Job }) {
   const role = useMe().data?.role;
+  const isRefused = useRefusal(caseId, "end") !== null;
   const tags = [...job.add, ...job.remove];
   return (
     <li>
@@ -34,7 +36,7 @@ export function JobLine({ caseId, job }: { caseId: number; job: Job }) {
         </span>
       )}
       <Time value={job.createdAt} />
-      {isWorking(job) && role !== undefined && role !== "viewer" && (
+      {isWorking(job) && role !== undefined && role !== "viewer" && !isRefused && (
         <Cancel caseId={caseId} what="job" id={job.id} name={tags.join(", ")} />
       )}
     </li>
@@ -44,6 +46,7 @@ export function JobLine({ caseId, job }: { caseId: number; job: Job }) {
 /** An export: how far it is, and its file while there is one. */
 export function ExportLine({ caseId, made }: { caseId: number; made: Export }) {
   const download = useDownload();
+  const isRefused = useRefusal(caseId, "end") !== null;
   const filters = fromSelected(made.filters);
   return (
     <li>
@@ -62,13 +65,15 @@ export function ExportLine({ caseId, made }: { caseId: number; made: Export }) {
         {made.status === "completed" && `, ${formatBytes(made.size)}`}
       </span>
       <Time value={made.createdAt} />
-      {isWriting(made) && <Cancel caseId={caseId} what="export" id={made.id} name={`export ${made.id}`} />}
+      {isWriting(made) && !isRefused && (
+        <Cancel caseId={caseId} what="export" id={made.id} name={`export ${made.id}`} />
+      )}
       {made.status === "completed" && (
         <button type="button" disabled={download.isPending} onClick={() => download.mutate(made.id)}>
           Download<span className="unseen"> export {made.id}</span>
         </button>
       )}
-      {(made.status === "expired" || made.status === "failed") && <Again caseId={caseId} made={made} />}
+      {(made.status === "expired" || made.status === "failed") && !isRefused && <Again caseId={caseId} made={made} />}
       {download.isError && <Failure error={download.error} />}
     </li>
   );
