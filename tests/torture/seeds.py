@@ -11,6 +11,7 @@ from functools import partial
 
 from tests.torture.clients import users
 from tests.torture.clients.api_calls import Client, NeverAnsweredError
+from tests.torture.clients.cases import CaseKeeper
 from tests.torture.clients.checks import CheckingUploader
 from tests.torture.clients.contention import rush, upload_at_once
 from tests.torture.clients.corrections import Corrector
@@ -22,6 +23,7 @@ from tests.torture.clients.profiles import import_with_profile, keep_profiles
 from tests.torture.clients.volumes import VolumeKeeper
 from tests.torture.faults.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
+from tests.torture.oracles.cases import judge_cases, judge_fences
 from tests.torture.oracles.checks import judge_checks
 from tests.torture.oracles.codes import judge_codes
 from tests.torture.oracles.corrections import judge_corrections
@@ -147,6 +149,7 @@ def _requests(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[s
     yield "profiles", partial(import_with_profile, client(82))
     overlayer = Overlayer(client(90), client(89), at.database, plan.steps)
     yield "overlays", lambda: _during_overlays(overlayer, client)
+    yield "cases", CaseKeeper(client(140), client(141), plan.cases).run
 
 
 def _at_the_base(at: TortureStack, client: Clients) -> None:
@@ -218,6 +221,7 @@ def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -
         ("volumes", judge_volumes(ledger, at.database, s3, bucket)),
         ("corrections", judge_corrections(ledger, at.database)),
         ("held", judge_held(ledger, at.database)),
+        ("cases", judge_cases(ledger, at.database)),
     ]
     for name, found in of_clients:
         if name in clients:
@@ -228,6 +232,7 @@ def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -
     yield from judge_requests(ledger, at.database, s3, bucket)
     yield from judge_history(at.database)
     yield from judge_changes(ledger, at.database)
+    yield from judge_fences(ledger, at.database)
 
 
 def _struck(at: TortureStack, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:

@@ -124,6 +124,7 @@ def test_undisturbed_work_visits_every_point(at: TortureStack) -> None:
         "take",
         "alter",
         "accepted",
+        "entered",
     )
     sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
     assert visited >= sides | {("examine", True)}
@@ -156,7 +157,17 @@ def test_every_seed_checks_a_file_in_a_case_of_its_own_and_some_leave_one() -> N
 
 
 def test_the_oracle_knows_nothing_of_the_application() -> None:
-    names = ("imports", "checks", "profiles", "overlays", "volumes", "events", "requests", "history")
+    names = (
+        "imports",
+        "checks",
+        "profiles",
+        "overlays",
+        "volumes",
+        "events",
+        "requests",
+        "history",
+        "cases",
+    )
     statements = "\n".join(f"import tests.torture.oracles.{name}" for name in names)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"
     code = f"import sys; sys.path[:0] = ['functions', 'shared']\n{statements}\n{tell}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samples.generator import Generated
+from tests.torture.models.cases import CaseCourse
 from tests.torture.models.corrections import CorrectionCourse
 from tests.torture.models.held import HeldCourse
 from tests.torture.models.stored_documents import Case
@@ -127,6 +128,7 @@ class Ledger:
     volumes: dict[str, VolumeCourse] = field(default_factory=dict)
     corrections: dict[str, CorrectionCourse] = field(default_factory=dict)
     held: list[HeldCourse] = field(default_factory=list)
+    cases: CaseCourse = field(default_factory=CaseCourse)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.

@@ -67,6 +67,7 @@ def draw_aimed(seed: int, *, is_cancelled: bool, has_copy: bool, copies: int) ->
     yield from _at_undos(random.Random(f"{seed} at undos"))
     yield from _at_volumes(random.Random(f"{seed} at volumes"))
     yield from _at_pages(random.Random(f"{seed} at pages"))
+    yield from _at_cases(random.Random(f"{seed} at cases"))
     yield from _at_steps(random.Random(f"{seed} at steps"), fails=ATTEMPTS * copies if seed % 3 == 0 else 0)
 
 
@@ -229,6 +230,13 @@ def _at_steps(draw: random.Random, *, fails: int) -> Iterator[PointFault]:
     yield PointFault("ImportChunkFunction", "accepted", False, next(accepted), Action.LOSE)
     for nth in range(fails):
         yield PointFault("ImportChunkFunction", "reread", False, 1 + nth, Action.FAIL)
+
+
+def _at_cases(draw: random.Random) -> Iterator[PointFault]:
+    """Draw requests that are late once they have read the status of their case."""
+    for function, times in (("ExhibitsApiFunction", range(1, 40)), ("CustodiansApiFunction", range(1, 20))):
+        for nth in draw.sample(times, 4):
+            yield PointFault(function, "entered", True, nth, Action.STOP, 1.0)
 
 
 def draw_point(draw: random.Random) -> PointFault:

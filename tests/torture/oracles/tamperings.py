@@ -207,11 +207,22 @@ OF_STEPS = {
 }
 
 
+# The same of a case that was closed and opened again.
+OF_CASES = {
+    "UPDATE cases SET version = version + 1 WHERE id = :kept": (findings.LOST, "answered was"),
+    "UPDATE case_changes SET kind = 'renamed' WHERE case_id = :kept LIMIT 1": (findings.LOST, "changes of cases"),
+    "UPDATE activities SET action = 'case.reopened' WHERE case_id = :kept AND action = 'case.closed' "
+    "ORDER BY id LIMIT 1": (findings.MISPLACED, "let in"),
+    "INSERT INTO custodians (case_id, name) VALUES (:kept, 'Never 0')": (findings.MISPLACED, "a closed case refused"),
+}
+
+
 def list_tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each statement with the kind of the finding that it must lead to, and words of it."""
     yield from ((tampering, (kind, "")) for tampering, kind in TAMPERINGS.items())
     yield from OF_CHECKS.items()
     yield from OF_STEPS.items()
+    yield from OF_CASES.items()
     yield from OF_OVERLAYS.items()
     yield from OF_UNDOS.items()
     yield from OF_VOLUMES.items()
@@ -223,6 +234,7 @@ def list_ids(ledger: Ledger) -> dict[str, int]:
     ids = {"id": ledger.uploads[0].import_id, "profiled": min(ledger.profiled), "first": first, "overlay": overlays[0]}
     ids["undone"] = max(each.import_id for each in ledger.undos if not each.is_dry_run)
     ids |= list_volume_ids(ledger) | list_step_ids(ledger)
+    ids["kept"] = max(case_id for case_id, kind in ledger.cases.changes if kind == "reopened")
     return ids | {"run" if each.is_run else "left": each.upload.import_id for each in ledger.checks}
 
 

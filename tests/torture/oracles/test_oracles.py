@@ -10,6 +10,7 @@ from samples.spec import Spec
 from tests.torture.clients.ledger import DOCUMENTS, Check, Ledger, Upload
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.hunt import first_caught
+from tests.torture.models.cases import CaseAct, find_impossible
 from tests.torture.oracles.checks import _judge_summary, _judge_truth
 from tests.torture.oracles.events import _judge_stories
 from tests.torture.oracles.profiles import _judge_rows, _judge_versions
@@ -30,6 +31,24 @@ def test_an_end_that_is_heard_first_is_misplaced() -> None:
 
 def test_an_end_behind_its_beginning_is_not_whatever_comes_twice() -> None:
     assert _heard(STARTED, COMPLETED, STARTED, COMPLETED) == []
+
+
+def _find(*actions: str) -> list[str]:
+    return list(find_impossible(CaseAct(each) for each in actions))
+
+
+def test_what_a_case_cannot_have_let_in_is_found() -> None:
+    assert _find("case.created", "exhibit.changed", "case.closed", "import.cancelled", "case.reopened") == []
+    assert _find("case.closed", "exhibit.changed", "case.reopened") == ["exhibit.changed in a case that is closed"]
+    assert _find("case.held", "exhibit.changed", "import.undo_requested", "case.lifted", "import.undo_requested") == [
+        "import.undo_requested under a hold"
+    ]
+    assert _find("case.closed", "case.purge_requested", "case.held") == ["case.held although its purge is requested"]
+    assert _find("case.held", "case.closed", "case.purge_requested", "case.purge_begun") == [
+        "case.purge_requested under a hold",
+        "case.purge_begun under a hold",
+    ]
+    assert list(find_impossible([CaseAct("case.closed"), CaseAct("import.completed", is_users=False)])) == []
 
 
 def test_an_exhibit_that_a_production_has_twice_is_doubled() -> None:
@@ -117,6 +136,7 @@ def test_every_seed_has_faults_where_protections_act() -> None:
         "take",
         "alter",
         "accepted",
+        "entered",
     }
     for seed in range(1, 21):
         assert {each.label for each in plan_of(seed).points} >= aimed
