@@ -20,6 +20,7 @@ from tests.torture.clients.held import Holder
 from tests.torture.clients.ledger import ROWS, Ledger
 from tests.torture.clients.overlays import Overlayer, edit, link
 from tests.torture.clients.profiles import import_with_profile, keep_profiles
+from tests.torture.clients.purges import Place, Purger
 from tests.torture.clients.volumes import VolumeKeeper
 from tests.torture.faults.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
@@ -33,6 +34,7 @@ from tests.torture.oracles.history import judge_changes, judge_history
 from tests.torture.oracles.imports import judge_case_names, judge_control_numbers, judge_imports, judge_twins
 from tests.torture.oracles.overlays import judge_overlays
 from tests.torture.oracles.profiles import judge_profiles
+from tests.torture.oracles.purges import judge_purges
 from tests.torture.oracles.requests import judge_activity, judge_requests
 from tests.torture.oracles.volumes import judge_volumes
 from tests.torture.plans.seed import CLIENTS, Plan
@@ -135,6 +137,9 @@ def _uploads(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[st
         yield "volumes", VolumeKeeper(client(100 + number), client(110 + number), at.database, case).run
     for number, rejected in enumerate(plan.corrections):
         yield "corrections", Corrector(client(120 + number), client(125 + number), rejected).run
+    wake = partial(at.stack.sqs.send_message, QueueUrl=at.stack.queue_url("CasePurgesQueue"), MessageBody="{}")
+    for number, purged in enumerate(plan.purges):
+        yield "purges", Purger(client(150 + number), client(155 + number), Place(at.database, *given, wake), purged).run
     if plan.held is not None:
         yield "held", Holder(client(130), client(131), at.database, plan.held).run
 
@@ -222,6 +227,7 @@ def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -
         ("corrections", judge_corrections(ledger, at.database)),
         ("held", judge_held(ledger, at.database)),
         ("cases", judge_cases(ledger, at.database)),
+        ("purges", judge_purges(ledger, at.database, s3, bucket)),
     ]
     for name, found in of_clients:
         if name in clients:

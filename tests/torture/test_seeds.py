@@ -83,9 +83,9 @@ def test_a_seed_plans_the_same_every_time_and_others_plan_otherwise() -> None:
 
 
 def test_every_function_that_works_may_be_struck() -> None:
-    """But for the one that a deployment runs once, the console's, which does no work, and that of purges."""
+    """But for the one that a deployment runs once, and the console's, which does no work."""
     struck = {point.function for seed in range(60) for point in plan_of(seed).points}
-    idle = {"MigrateDatabaseFunction", "ConsoleFunction", "PurgeCasesFunction"}
+    idle = {"MigrateDatabaseFunction", "ConsoleFunction"}
     assert struck == set(Template.load(DEFAULT_TEMPLATE).functions) - idle
 
 
@@ -125,6 +125,7 @@ def test_undisturbed_work_visits_every_point(at: TortureStack) -> None:
         "alter",
         "accepted",
         "entered",
+        "erased",
     )
     sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
     assert visited >= sides | {("examine", True)}
@@ -167,6 +168,7 @@ def test_the_oracle_knows_nothing_of_the_application() -> None:
         "requests",
         "history",
         "cases",
+        "purges",
     )
     statements = "\n".join(f"import tests.torture.oracles.{name}" for name in names)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"

@@ -12,6 +12,7 @@ from samples.generator import Generated
 from tests.torture.models.cases import CaseCourse
 from tests.torture.models.corrections import CorrectionCourse
 from tests.torture.models.held import HeldCourse
+from tests.torture.models.purged_cases import PurgeCourse
 from tests.torture.models.stored_documents import Case
 from tests.torture.models.stored_volumes import VolumeCourse
 from tests.torture.plans.overlays import OverlayPlan
@@ -129,6 +130,7 @@ class Ledger:
     corrections: dict[str, CorrectionCourse] = field(default_factory=dict)
     held: list[HeldCourse] = field(default_factory=list)
     cases: CaseCourse = field(default_factory=CaseCourse)
+    purges: list[PurgeCourse] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.
@@ -163,6 +165,11 @@ class Ledger:
         """The imports that were held, those whose rows were corrected, and those of corrected rows."""
         corrected = {import_id for course in self.corrections.values() for import_id in course.imports}
         return corrected | {course.import_id for course in self.held}
+
+    def is_purged(self, answer: Answer) -> bool:
+        """Whether the response is of a case that was purged, with all responses to its clients."""
+        name = answer.key.rpartition("-")[0]
+        return any(name in course.clients for course in self.purges)
 
     def answered(self, answer: Answer) -> None:
         """Note what a request came to."""

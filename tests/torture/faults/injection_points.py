@@ -13,7 +13,8 @@ too, of transactions that counted a chunk down, gave out numbers, stored what a 
 imported, changed exhibits by an overlay or its undo, ended a part of an undo, accepted corrected rows, added events,
 claimed a key or kept its answer; and of volumes `listed`, `expanded`, `ready`, `linked`, `paged` and `released`, that
 stored a page of the listing, ended a part of the expansion or all of it, linked rows to files, gave exhibits their
-pages, had images begin after their rows: only before or behind these is it seen whether what they did is done again.
+pages, had images begin after their rows, and `erased`, that counted what a purge has deleted: only before or behind
+these is it seen whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ _TRANSACTIONS = {
     "linked": _LINK,
     "paged": _PAGE,
     "accepted": re.compile(r"UPDATE JSON_TABLE\(.*\bSET claim\.status = 'accepted'", re.DOTALL),
+    "erased": re.compile(r"INSERT INTO case_purge_counts\b"),
     "released": re.compile(r"UPDATE imports SET status = CASE WHEN layout IS NULL THEN 'splitting'"),
     "recorded": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),

@@ -217,12 +217,28 @@ OF_CASES = {
 }
 
 
+# The same of a case that was purged; what is left of it would be the next one's.
+OF_PURGES = {
+    "UPDATE case_changes SET details = '{}' WHERE case_id = :purged AND kind = 'purged'": (
+        findings.MISPLACED,
+        "another certificate",
+    ),
+    "INSERT INTO tags (case_id, name) VALUES (:purged, 'Left')": (findings.MISPLACED, "rows in tags"),
+    "INSERT INTO case_purge_counts (case_id, kind, name, total, size, digest) "
+    "VALUES (:purged, 'rows', 'tags', 1, 0, '')": (findings.MISPLACED, "rows in case_purge_counts"),
+    "INSERT INTO case_changes (tenant_id, case_id, kind, details) "
+    "SELECT tenant_id, id, 'purge_begun', '{}' FROM cases WHERE id = :purged": (findings.DOUBLED, "purge_begun"),
+    "UPDATE cases SET name = 'Purged 0' WHERE id = :purged": (findings.MISPLACED, "under the name"),
+}
+
+
 def list_tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each statement with the kind of the finding that it must lead to, and words of it."""
     yield from ((tampering, (kind, "")) for tampering, kind in TAMPERINGS.items())
     yield from OF_CHECKS.items()
     yield from OF_STEPS.items()
     yield from OF_CASES.items()
+    yield from OF_PURGES.items()
     yield from OF_OVERLAYS.items()
     yield from OF_UNDOS.items()
     yield from OF_VOLUMES.items()
@@ -235,6 +251,7 @@ def list_ids(ledger: Ledger) -> dict[str, int]:
     ids["undone"] = max(each.import_id for each in ledger.undos if not each.is_dry_run)
     ids |= list_volume_ids(ledger) | list_step_ids(ledger)
     ids["kept"] = max(case_id for case_id, kind in ledger.cases.changes if kind == "reopened")
+    ids["purged"] = ledger.purges[0].case_id
     return ids | {"run" if each.is_run else "left": each.upload.import_id for each in ledger.checks}
 
 

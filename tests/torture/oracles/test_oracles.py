@@ -137,6 +137,7 @@ def test_every_seed_has_faults_where_protections_act() -> None:
         "alter",
         "accepted",
         "entered",
+        "erased",
     }
     for seed in range(1, 21):
         assert {each.label for each in plan_of(seed).points} >= aimed

@@ -18,6 +18,7 @@ from tests.torture.plans.corrections import CorrectionCasePlan, draw_corrections
 from tests.torture.plans.held import HeldPlan, draw_held
 from tests.torture.plans.load_files import FilePlan, draw_checked_files, draw_file
 from tests.torture.plans.overlays import Step, draw_steps
+from tests.torture.plans.purges import PurgePlan, draw_purges
 from tests.torture.plans.volumes import VolumeCasePlan, draw_volume_cases
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ T = TypeVar("T")
 CLIENTS = frozenset(
     {
         *("files", "base", "custody", "contention", "profiles", "volumes"),
-        *("corrections", "held", "overlays", "cases"),
+        *("corrections", "held", "overlays", "cases", "purges"),
     }
 )
 
@@ -84,6 +85,7 @@ class Plan:
     corrections: tuple[CorrectionCasePlan, ...] = ()
     held: HeldPlan | None = None
     cases: tuple[CaseStep, ...] = ()
+    purges: tuple[PurgePlan, ...] = ()
     clients: frozenset[str] = CLIENTS
 
     @property
@@ -118,6 +120,7 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
     made = replace(
         made,
         cases=tuple(draw_case_steps(random.Random(f"{seed} cases"))),
+        purges=tuple(draw_purges(random.Random(f"{seed} purges"))),
     )
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
 
