@@ -21,6 +21,7 @@ from tests.torture.clients.ledger import ROWS, Ledger
 from tests.torture.clients.overlays import Overlayer, edit, link
 from tests.torture.clients.profiles import import_with_profile, keep_profiles
 from tests.torture.clients.purges import Place, Purger
+from tests.torture.clients.suspensions import Operator
 from tests.torture.clients.volumes import VolumeKeeper
 from tests.torture.faults.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
@@ -36,6 +37,7 @@ from tests.torture.oracles.overlays import judge_overlays
 from tests.torture.oracles.profiles import judge_profiles
 from tests.torture.oracles.purges import judge_purges
 from tests.torture.oracles.requests import judge_activity, judge_requests
+from tests.torture.oracles.suspensions import judge_suspensions
 from tests.torture.oracles.volumes import judge_volumes
 from tests.torture.plans.seed import CLIENTS, Plan
 from tests.torture.stack.application import SCALE, TortureStack
@@ -155,6 +157,8 @@ def _requests(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[s
     overlayer = Overlayer(client(90), client(89), at.database, plan.steps)
     yield "overlays", lambda: _during_overlays(overlayer, client)
     yield "cases", CaseKeeper(client(140), client(141), plan.cases).run
+    set_status = partial(at.set_tenant_status, plan.tenant)
+    yield "suspensions", Operator(client(160), at.database, set_status, plan.suspensions).run
 
 
 def _at_the_base(at: TortureStack, client: Clients) -> None:
@@ -228,6 +232,7 @@ def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -
         ("held", judge_held(ledger, at.database)),
         ("cases", judge_cases(ledger, at.database)),
         ("purges", judge_purges(ledger, at.database, s3, bucket)),
+        ("suspensions", judge_suspensions(ledger, at.database)),
     ]
     for name, found in of_clients:
         if name in clients:

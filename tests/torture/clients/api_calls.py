@@ -16,8 +16,8 @@ from tests.torture.clients.ledger import Answer, Ledger
 PATIENCE_S = 150.0
 _AGAIN = frozenset({429, 500, 502, 503, 504})
 _AGAIN_TYPES = ("in-progress", ":conflict")
-# By whom a request is refused that is accepted later: the case is opened, or its hold lifted.
-BY_CASE = "case"
+# By whom a request is refused that is accepted later: the case is opened, its hold lifted, or the tenant released.
+BY_CASE, BY_TENANT = "case", "tenant"
 _OF_CASES = ("The case is closed", "The case is under a legal hold")
 
 
@@ -53,7 +53,7 @@ class Client:
     def change(self, method: str, path: str, body: Any = None, *, if_match: str = "", refused_by: str = "") -> Answered:
         """Change something under a new key, and note what came of it.
 
-        It waits while its case refuses it, unless that is expected.
+        It waits while its case or its tenant refuses it, unless that is expected.
         """
         self._key_count += 1
         key = f"{self.name}-{self._key_count}"
@@ -108,8 +108,10 @@ def _is_passing(response: requests.Response) -> bool:
 
 
 def _find_refusal(response: requests.Response) -> str:
-    """Return by whom the request is refused for now, empty if it is not."""
-    problem = _json(response) if response.status_code == 409 else {}
+    """Return by whom the request is refused for now, empty if by neither."""
+    problem = _json(response) if response.status_code in (403, 409) else {}
+    if str(problem.get("type", "")).endswith("tenant-refused"):
+        return BY_TENANT
     return BY_CASE if str(problem.get("detail", "")).startswith(_OF_CASES) else ""
 
 

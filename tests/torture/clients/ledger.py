@@ -104,6 +104,15 @@ class Answer:
     body: Any
 
 
+@dataclass(frozen=True)
+class Suspension:
+    """A status that the tenant had, with the ids of the last act and the last event at its begin and its end."""
+
+    status: str
+    begin: tuple[int, int]
+    end: tuple[int, int]
+
+
 @dataclass
 class Ledger:
     """One seed's; callers write it from threads of their own. Its events are those behind the id `after_event`."""
@@ -131,6 +140,7 @@ class Ledger:
     held: list[HeldCourse] = field(default_factory=list)
     cases: CaseCourse = field(default_factory=CaseCourse)
     purges: list[PurgeCourse] = field(default_factory=list)
+    suspensions: list[Suspension] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.

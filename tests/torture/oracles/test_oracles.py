@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from samples.generator import generate
 from samples.spec import Spec
-from tests.torture.clients.ledger import DOCUMENTS, Check, Ledger, Upload
+from tests.torture.clients.ledger import DOCUMENTS, Check, Ledger, Suspension, Upload
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.hunt import first_caught
 from tests.torture.models.cases import CaseAct, find_impossible
@@ -15,6 +15,7 @@ from tests.torture.oracles.checks import _judge_summary, _judge_truth
 from tests.torture.oracles.events import _judge_stories
 from tests.torture.oracles.profiles import _judge_rows, _judge_versions
 from tests.torture.oracles.requests import _judge_production
+from tests.torture.oracles.suspensions import judge_suspensions
 from tests.torture.plans.seed import plan_of
 
 STARTED = {"eventType": "import.started", "importId": 1}
@@ -49,6 +50,23 @@ def test_what_a_case_cannot_have_let_in_is_found() -> None:
         "case.purge_begun under a hold",
     ]
     assert list(find_impossible([CaseAct("case.closed"), CaseAct("import.completed", is_users=False)])) == []
+
+
+def test_what_is_done_or_started_for_a_suspended_tenant_is_misplaced() -> None:
+    found = {
+        "activities": [SimpleNamespace(action="exhibit.changed")],
+        "outbox_events": [SimpleNamespace(aggregate_id="1")],
+    }
+    at: Any = SimpleNamespace(
+        query=lambda text, **_: next(rows for name, rows in found.items() if f"FROM {name}" in text)
+    )
+    ledger = Ledger("tenant", suspensions=[Suspension("read_only", (1, 1), (9, 9))])
+    # A read-only tenant has its work end.
+    assert [each.kind for each in judge_suspensions(ledger, at)] == [UNFINISHED, MISPLACED]
+    ledger.suspensions.append(Suspension("suspended", (10, 10), (11, 11)))
+    assert [each.kind for each in judge_suspensions(ledger, at)] == [MISPLACED] * 3
+    found = {name: [] for name in found}
+    assert list(judge_suspensions(ledger, at)) == []
 
 
 def test_an_exhibit_that_a_production_has_twice_is_doubled() -> None:

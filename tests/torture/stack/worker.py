@@ -29,6 +29,7 @@ SCALED = {
     "shell.imports.start:SPLITTING_S": 10,
     "shell.imports.failed_imports:FAILING_S": 3,
     "shell.utils.redis_client:OPEN_S": 0.3,
+    "shell.tenants.first_use:MAX_AGE_S": 0.3,
     # A purge has the turn for a second; its lease is shorter than some stops of its worker.
     "shell.purges.run:TURN_S": 1,
     "shell.purges.run:LEASE_S": 3,
