@@ -21,6 +21,7 @@ from tests.torture.clients.ledger import ROWS, Ledger
 from tests.torture.clients.overlays import Overlayer, edit, link
 from tests.torture.clients.profiles import import_with_profile, keep_profiles
 from tests.torture.clients.purges import Place, Purger
+from tests.torture.clients.repeats import Repeater
 from tests.torture.clients.suspensions import Operator
 from tests.torture.clients.volumes import VolumeKeeper
 from tests.torture.faults.faulty_proxy import Injection
@@ -36,9 +37,11 @@ from tests.torture.oracles.imports import judge_case_names, judge_control_number
 from tests.torture.oracles.overlays import judge_overlays
 from tests.torture.oracles.profiles import judge_profiles
 from tests.torture.oracles.purges import judge_purges
+from tests.torture.oracles.repeats import judge_repeats
 from tests.torture.oracles.requests import judge_activity, judge_requests
 from tests.torture.oracles.suspensions import judge_suspensions
 from tests.torture.oracles.volumes import judge_volumes
+from tests.torture.plans.repeats import LINES
 from tests.torture.plans.seed import CLIENTS, Plan
 from tests.torture.stack.application import SCALE, TortureStack
 from tests.torture.stack.outages import Statements, Troubles
@@ -78,6 +81,7 @@ def run(plan: Plan, at: TortureStack) -> Outcome:
         # What is not finished need not be comparable; what is known is reported all the same.
         outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
     outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads) + ROWS * len(ledger.twins)
+    outcome.records += len(LINES) * len(ledger.repeats)
     outcome.records += sum(check.upload.made.truth.rows_seen for check in ledger.checks if not check.is_run)
     outcome.records += sum(len(each.plan.rows) for each in ledger.overlays)
     outcome.records += sum(len(run.sent.plan.rows) for each in ledger.volumes.values() for run in each.runs)
@@ -142,6 +146,7 @@ def _uploads(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[st
     wake = partial(at.stack.sqs.send_message, QueueUrl=at.stack.queue_url("CasePurgesQueue"), MessageBody="{}")
     for number, purged in enumerate(plan.purges):
         yield "purges", Purger(client(150 + number), client(155 + number), Place(at.database, *given, wake), purged).run
+    yield "repeats", Repeater(client(135), client(136), plan.repeats).run
     if plan.held is not None:
         yield "held", Holder(client(130), client(131), at.database, plan.held).run
 
@@ -233,6 +238,7 @@ def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -
         ("cases", judge_cases(ledger, at.database)),
         ("purges", judge_purges(ledger, at.database, s3, bucket)),
         ("suspensions", judge_suspensions(ledger, at.database)),
+        ("repeats", judge_repeats(ledger, at.database)),
     ]
     for name, found in of_clients:
         if name in clients:

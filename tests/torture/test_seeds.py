@@ -170,6 +170,7 @@ def test_the_oracle_knows_nothing_of_the_application() -> None:
         "cases",
         "purges",
         "suspensions",
+        "repeats",
     )
     statements = "\n".join(f"import tests.torture.oracles.{name}" for name in names)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"

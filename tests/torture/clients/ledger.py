@@ -105,6 +105,15 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """An import of a file that is imported again: the lines of documents corrected before it, and beside it."""
+
+    import_id: int
+    before: frozenset[int]
+    beside: frozenset[int]
+
+
+@dataclass(frozen=True)
 class Suspension:
     """A status that the tenant had, with the ids of the last act and the last event at its begin and its end."""
 
@@ -141,6 +150,7 @@ class Ledger:
     cases: CaseCourse = field(default_factory=CaseCourse)
     purges: list[PurgeCourse] = field(default_factory=list)
     suspensions: list[Suspension] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.

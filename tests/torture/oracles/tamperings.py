@@ -232,6 +232,15 @@ OF_PURGES = {
 }
 
 
+# The same of a file that was imported again.
+OF_REPEATS = {
+    "DELETE FROM import_rejections WHERE import_id = :repeated": (findings.LOST, "of the same file again"),
+    "UPDATE imports SET unchanged = unchanged + 1 WHERE id = :repeated": (findings.MISPLACED, "has the counts"),
+    "UPDATE exhibits SET import_id = :repeated WHERE case_id = (SELECT case_id FROM imports WHERE id = :repeated) "
+    "LIMIT 1": (findings.LOST, "documents of Repeated"),
+}
+
+
 def list_tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each statement with the kind of the finding that it must lead to, and words of it."""
     yield from ((tampering, (kind, "")) for tampering, kind in TAMPERINGS.items())
@@ -239,6 +248,7 @@ def list_tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
     yield from OF_STEPS.items()
     yield from OF_CASES.items()
     yield from OF_PURGES.items()
+    yield from OF_REPEATS.items()
     yield from OF_OVERLAYS.items()
     yield from OF_UNDOS.items()
     yield from OF_VOLUMES.items()
@@ -251,6 +261,7 @@ def list_ids(ledger: Ledger) -> dict[str, int]:
     ids["undone"] = max(each.import_id for each in ledger.undos if not each.is_dry_run)
     ids |= list_volume_ids(ledger) | list_step_ids(ledger)
     ids["kept"] = max(case_id for case_id, kind in ledger.cases.changes if kind == "reopened")
+    ids["repeated"] = ledger.repeats[1].import_id
     ids["purged"] = ledger.purges[0].case_id
     return ids | {"run" if each.is_run else "left": each.upload.import_id for each in ledger.checks}
 

@@ -19,6 +19,7 @@ from tests.torture.plans.held import HeldPlan, draw_held
 from tests.torture.plans.load_files import FilePlan, draw_checked_files, draw_file
 from tests.torture.plans.overlays import Step, draw_steps
 from tests.torture.plans.purges import PurgePlan, draw_purges
+from tests.torture.plans.repeats import RepeatStep, draw_repeats
 from tests.torture.plans.suspensions import SuspensionPlan, draw_suspensions
 from tests.torture.plans.volumes import VolumeCasePlan, draw_volume_cases
 
@@ -28,7 +29,7 @@ T = TypeVar("T")
 CLIENTS = frozenset(
     {
         *("files", "base", "custody", "contention", "profiles", "volumes"),
-        *("corrections", "held", "overlays", "cases", "purges", "suspensions"),
+        *("corrections", "held", "overlays", "cases", "purges", "suspensions", "repeats"),
     }
 )
 
@@ -88,6 +89,7 @@ class Plan:
     cases: tuple[CaseStep, ...] = ()
     purges: tuple[PurgePlan, ...] = ()
     suspensions: tuple[SuspensionPlan, ...] = ()
+    repeats: tuple[RepeatStep, ...] = ()
     clients: frozenset[str] = CLIENTS
 
     @property
@@ -124,6 +126,7 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
         cases=tuple(draw_case_steps(random.Random(f"{seed} cases"))),
         purges=tuple(draw_purges(random.Random(f"{seed} purges"))),
         suspensions=tuple(draw_suspensions(random.Random(f"{seed} suspensions"))),
+        repeats=tuple(draw_repeats(random.Random(f"{seed} repeats"))),
     )
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
 
