@@ -39,14 +39,14 @@ class CaseCourse:
     refused: list[str] = field(default_factory=list)
 
 
-class CaseAct(NamedTuple):
+class RecordedAct(NamedTuple):
     """An act in a case; of the application, if it is not a user's."""
 
     action: str
     is_users: bool = True
 
 
-def find_impossible(acts: Iterable[CaseAct]) -> Iterator[str]:
+def find_impossible(acts: Iterable[RecordedAct]) -> Iterator[str]:
     """Yield what a case must have refused, if its acts had this order."""
     state = CaseState("open", is_held=False, has_purge=False)
     for act in acts:
@@ -55,7 +55,7 @@ def find_impossible(acts: Iterable[CaseAct]) -> Iterator[str]:
         state = _follow(act.action, state)
 
 
-def _find_refusal(act: CaseAct, state: CaseState) -> str:
+def _find_refusal(act: RecordedAct, state: CaseState) -> str:
     """Return why the case refuses the act, empty if it does not."""
     is_closed, (_, is_held, has_purge) = state.status != "open", state
     wrong = {

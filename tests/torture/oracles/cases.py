@@ -9,7 +9,7 @@ from itertools import groupby
 from tests.support.database.committed_state import Queried
 from tests.torture.clients.ledger import Ledger
 from tests.torture.findings import LOST, MISPLACED, UNFINISHED, Finding, compare
-from tests.torture.models.cases import CaseAct, CaseState, find_impossible
+from tests.torture.models.cases import CaseState, RecordedAct, find_impossible
 
 _CHANGES = "SELECT case_id, kind FROM case_changes WHERE tenant_id = :tenant"
 _STATES = (
@@ -46,7 +46,7 @@ def judge_fences(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     """The acts in each case, of all clients, could follow each other."""
     rows = at.query(_ACTS, tenant=ledger.tenant)
     for case_id, group in groupby(rows, lambda row: row.case_id):
-        for what in find_impossible(CaseAct(row.action, bool(row.is_users)) for row in group):
+        for what in find_impossible(RecordedAct(row.action, bool(row.is_users)) for row in group):
             yield Finding(MISPLACED, f"case {case_id} let in {what}")
 
 

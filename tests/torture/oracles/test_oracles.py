@@ -10,7 +10,7 @@ from samples.spec import Spec
 from tests.torture.clients.ledger import DOCUMENTS, Check, Ledger, Suspension, Upload
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.hunt import first_caught
-from tests.torture.models.cases import CaseAct, find_impossible
+from tests.torture.models.cases import RecordedAct, find_impossible
 from tests.torture.oracles.checks import _judge_summary, _judge_truth
 from tests.torture.oracles.events import _judge_stories
 from tests.torture.oracles.profiles import _judge_rows, _judge_versions
@@ -35,7 +35,7 @@ def test_an_end_behind_its_beginning_is_not_whatever_comes_twice() -> None:
 
 
 def _find(*actions: str) -> list[str]:
-    return list(find_impossible(CaseAct(each) for each in actions))
+    return list(find_impossible(RecordedAct(each) for each in actions))
 
 
 def test_what_a_case_cannot_have_let_in_is_found() -> None:
@@ -49,7 +49,7 @@ def test_what_a_case_cannot_have_let_in_is_found() -> None:
         "case.purge_requested under a hold",
         "case.purge_begun under a hold",
     ]
-    assert list(find_impossible([CaseAct("case.closed"), CaseAct("import.completed", is_users=False)])) == []
+    assert list(find_impossible([RecordedAct("case.closed"), RecordedAct("import.completed", is_users=False)])) == []
 
 
 def test_what_is_done_or_started_for_a_suspended_tenant_is_misplaced() -> None:
