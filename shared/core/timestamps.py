@@ -40,5 +40,9 @@ def parse_timestamp(text: str) -> datetime:
 
 
 def format_timestamp(timestamp: datetime) -> str:
-    """Return the timestamp as ISO 8601 in UTC, with microseconds only if they are not zero."""
-    return f"{timestamp.isoformat()}Z"
+    """Return the timestamp as ISO 8601 in UTC, with microseconds only if they are not zero.
+
+    One without a time zone is in UTC, as the database has it; one that was read from JSON has a time zone.
+    """
+    in_utc = timestamp if timestamp.tzinfo is None else timestamp.astimezone(UTC).replace(tzinfo=None)
+    return f"{in_utc.isoformat()}Z"

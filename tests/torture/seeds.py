@@ -11,6 +11,7 @@ from functools import partial
 
 from tests.torture.clients import users
 from tests.torture.clients.api_calls import Client, NeverAnsweredError
+from tests.torture.clients.cases import CaseKeeper
 from tests.torture.clients.checks import CheckingUploader
 from tests.torture.clients.contention import rush, upload_at_once
 from tests.torture.clients.corrections import Corrector
@@ -19,9 +20,13 @@ from tests.torture.clients.held import Holder
 from tests.torture.clients.ledger import ROWS, Ledger
 from tests.torture.clients.overlays import Overlayer, edit, link
 from tests.torture.clients.profiles import import_with_profile, keep_profiles
+from tests.torture.clients.purges import Place, Purger
+from tests.torture.clients.repeats import Repeater
+from tests.torture.clients.suspensions import Operator
 from tests.torture.clients.volumes import VolumeKeeper
 from tests.torture.faults.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
+from tests.torture.oracles.cases import judge_cases, judge_fences
 from tests.torture.oracles.checks import judge_checks
 from tests.torture.oracles.codes import judge_codes
 from tests.torture.oracles.corrections import judge_corrections
@@ -31,8 +36,12 @@ from tests.torture.oracles.history import judge_changes, judge_history
 from tests.torture.oracles.imports import judge_case_names, judge_control_numbers, judge_imports, judge_twins
 from tests.torture.oracles.overlays import judge_overlays
 from tests.torture.oracles.profiles import judge_profiles
+from tests.torture.oracles.purges import judge_purges
+from tests.torture.oracles.repeats import judge_repeats
 from tests.torture.oracles.requests import judge_activity, judge_requests
+from tests.torture.oracles.suspensions import judge_suspensions
 from tests.torture.oracles.volumes import judge_volumes
+from tests.torture.plans.repeats import LINES
 from tests.torture.plans.seed import CLIENTS, Plan
 from tests.torture.stack.application import SCALE, TortureStack
 from tests.torture.stack.outages import Statements, Troubles
@@ -72,6 +81,7 @@ def run(plan: Plan, at: TortureStack) -> Outcome:
         # What is not finished need not be comparable; what is known is reported all the same.
         outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
     outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads) + ROWS * len(ledger.twins)
+    outcome.records += len(LINES) * len(ledger.repeats)
     outcome.records += sum(check.upload.made.truth.rows_seen for check in ledger.checks if not check.is_run)
     outcome.records += sum(len(each.plan.rows) for each in ledger.overlays)
     outcome.records += sum(len(run.sent.plan.rows) for each in ledger.volumes.values() for run in each.runs)
@@ -133,6 +143,10 @@ def _uploads(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[st
         yield "volumes", VolumeKeeper(client(100 + number), client(110 + number), at.database, case).run
     for number, rejected in enumerate(plan.corrections):
         yield "corrections", Corrector(client(120 + number), client(125 + number), rejected).run
+    wake = partial(at.stack.sqs.send_message, QueueUrl=at.stack.queue_url("CasePurgesQueue"), MessageBody="{}")
+    for number, purged in enumerate(plan.purges):
+        yield "purges", Purger(client(150 + number), client(155 + number), Place(at.database, *given, wake), purged).run
+    yield "repeats", Repeater(client(135), client(136), plan.repeats).run
     if plan.held is not None:
         yield "held", Holder(client(130), client(131), at.database, plan.held).run
 
@@ -147,6 +161,9 @@ def _requests(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[s
     yield "profiles", partial(import_with_profile, client(82))
     overlayer = Overlayer(client(90), client(89), at.database, plan.steps)
     yield "overlays", lambda: _during_overlays(overlayer, client)
+    yield "cases", CaseKeeper(client(140), client(141), plan.cases).run
+    set_status = partial(at.set_tenant_status, plan.tenant)
+    yield "suspensions", Operator(client(160), at.database, set_status, plan.suspensions).run
 
 
 def _at_the_base(at: TortureStack, client: Clients) -> None:
@@ -218,6 +235,10 @@ def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -
         ("volumes", judge_volumes(ledger, at.database, s3, bucket)),
         ("corrections", judge_corrections(ledger, at.database)),
         ("held", judge_held(ledger, at.database)),
+        ("cases", judge_cases(ledger, at.database)),
+        ("purges", judge_purges(ledger, at.database, s3, bucket)),
+        ("suspensions", judge_suspensions(ledger, at.database)),
+        ("repeats", judge_repeats(ledger, at.database)),
     ]
     for name, found in of_clients:
         if name in clients:
@@ -228,6 +249,7 @@ def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -
     yield from judge_requests(ledger, at.database, s3, bucket)
     yield from judge_history(at.database)
     yield from judge_changes(ledger, at.database)
+    yield from judge_fences(ledger, at.database)
 
 
 def _struck(at: TortureStack, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:

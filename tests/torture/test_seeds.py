@@ -83,9 +83,9 @@ def test_a_seed_plans_the_same_every_time_and_others_plan_otherwise() -> None:
 
 
 def test_every_function_that_works_may_be_struck() -> None:
-    """But for the one that a deployment runs once, the console's, which does no work, and that of purges."""
+    """But for the one that a deployment runs once, and the console's, which does no work."""
     struck = {point.function for seed in range(60) for point in plan_of(seed).points}
-    idle = {"MigrateDatabaseFunction", "ConsoleFunction", "PurgeCasesFunction"}
+    idle = {"MigrateDatabaseFunction", "ConsoleFunction"}
     assert struck == set(Template.load(DEFAULT_TEMPLATE).functions) - idle
 
 
@@ -124,6 +124,8 @@ def test_undisturbed_work_visits_every_point(at: TortureStack) -> None:
         "take",
         "alter",
         "accepted",
+        "entered",
+        "erased",
     )
     sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
     assert visited >= sides | {("examine", True)}
@@ -156,7 +158,20 @@ def test_every_seed_checks_a_file_in_a_case_of_its_own_and_some_leave_one() -> N
 
 
 def test_the_oracle_knows_nothing_of_the_application() -> None:
-    names = ("imports", "checks", "profiles", "overlays", "volumes", "events", "requests", "history")
+    names = (
+        "imports",
+        "checks",
+        "profiles",
+        "overlays",
+        "volumes",
+        "events",
+        "requests",
+        "history",
+        "cases",
+        "purges",
+        "suspensions",
+        "repeats",
+    )
     statements = "\n".join(f"import tests.torture.oracles.{name}" for name in names)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"
     code = f"import sys; sys.path[:0] = ['functions', 'shared']\n{statements}\n{tell}"

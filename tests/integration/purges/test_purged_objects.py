@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -99,6 +100,8 @@ def test_the_api_has_the_certificate_during_and_after_the_purge_for_its_tenant_a
     assert early.json["nextAt"] is not None
     drive(world, 1)
     final = client.get("/cases/1/certificate").json
+    [stored] = world.query("SELECT details FROM case_changes WHERE case_id = 1 AND kind = 'purged'")
+    assert json.loads(stored.details) == final
     assert final["endedAt"] is not None
     assert final["requestedBy"] == "user-1"
     assert {each["table"] for each in early.json["rows"]} < {each["table"] for each in final["rows"]}

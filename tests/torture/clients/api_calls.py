@@ -16,6 +16,9 @@ from tests.torture.clients.ledger import Answer, Ledger
 PATIENCE_S = 150.0
 _AGAIN = frozenset({429, 500, 502, 503, 504})
 _AGAIN_TYPES = ("in-progress", ":conflict")
+# By whom a request is refused that is accepted later: the case is opened, its hold lifted, or the tenant released.
+BY_CASE, BY_TENANT = "case", "tenant"
+_OF_CASES = ("The case is closed", "The case is under a legal hold")
 
 
 class Answered(NamedTuple):
@@ -47,15 +50,18 @@ class Client:
         """Read."""
         return self._until_answered("GET", path, None, {})
 
-    def change(self, method: str, path: str, body: Any = None, *, if_match: str = "") -> Answered:
-        """Change something under a new key, and note what came of it."""
+    def change(self, method: str, path: str, body: Any = None, *, if_match: str = "", refused_by: str = "") -> Answered:
+        """Change something under a new key, and note what came of it.
+
+        It waits while its case or its tenant refuses it, unless that is expected.
+        """
         self._key_count += 1
         key = f"{self.name}-{self._key_count}"
         headers = {"Idempotency-Key": key} | ({"If-Match": if_match} if if_match else {})
         if self.draw.random() < 0.3:
-            answered = self._twice(method, path, body, headers)
+            answered = self._twice(method, path, body, headers, refused_by)
         else:
-            answered = self._until_answered(method, path, body, headers)
+            answered = self._until_answered(method, path, body, headers, refused_by)
         self.ledger.answered(Answer(method, path, key, answered.status, answered.body))
         return answered
 
@@ -68,7 +74,9 @@ class Client:
             self.ledger.complain(f"doubled: two answers under one key: {request[0]} {request[1]}: {one} and {other}")
         return min(one, other, key=lambda each: each.status)
 
-    def _until_answered(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Answered:
+    def _until_answered(
+        self, method: str, path: str, body: Any, headers: Mapping[str, str], refused_by: str = ""
+    ) -> Answered:
         deadline = time.monotonic() + PATIENCE_S
         last = "nothing"
         while time.monotonic() < deadline:
@@ -79,7 +87,7 @@ class Client:
             except requests.RequestException as error:
                 last = type(error).__name__
             else:
-                if not _is_passing(response):
+                if not _is_passing(response) and _find_refusal(response) in ("", refused_by):
                     return Answered(response.status_code, _json(response), response.headers.get("ETag", ""))
                 last = f"{response.status_code} {response.text[:300]}"
                 if "problem:internal-error" in response.text:
@@ -97,6 +105,14 @@ def _is_passing(response: requests.Response) -> bool:
     if response.status_code in _AGAIN:
         return True
     return response.status_code == 409 and str(_json(response).get("type", "")).endswith(_AGAIN_TYPES)
+
+
+def _find_refusal(response: requests.Response) -> str:
+    """Return by whom the request is refused for now, empty if by neither."""
+    problem = _json(response) if response.status_code in (403, 409) else {}
+    if str(problem.get("type", "")).endswith("tenant-refused"):
+        return BY_TENANT
+    return BY_CASE if str(problem.get("detail", "")).startswith(_OF_CASES) else ""
 
 
 def _json(response: requests.Response) -> Any:

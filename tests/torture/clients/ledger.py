@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samples.generator import Generated
+from tests.torture.models.cases import CaseCourse
 from tests.torture.models.corrections import CorrectionCourse
 from tests.torture.models.held import HeldCourse
+from tests.torture.models.purged_cases import PurgeCourse
 from tests.torture.models.stored_documents import Case
 from tests.torture.models.stored_volumes import VolumeCourse
 from tests.torture.plans.overlays import OverlayPlan
@@ -102,6 +104,24 @@ class Answer:
     body: Any
 
 
+@dataclass(frozen=True)
+class Repeat:
+    """An import of a file that is imported again: the lines of documents corrected before it, and beside it."""
+
+    import_id: int
+    before: frozenset[int]
+    beside: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Suspension:
+    """A status that the tenant had, with the ids of the last act and the last event at its begin and its end."""
+
+    status: str
+    begin: tuple[int, int]
+    end: tuple[int, int]
+
+
 @dataclass
 class Ledger:
     """One seed's; callers write it from threads of their own. Its events are those behind the id `after_event`."""
@@ -127,6 +147,10 @@ class Ledger:
     volumes: dict[str, VolumeCourse] = field(default_factory=dict)
     corrections: dict[str, CorrectionCourse] = field(default_factory=dict)
     held: list[HeldCourse] = field(default_factory=list)
+    cases: CaseCourse = field(default_factory=CaseCourse)
+    purges: list[PurgeCourse] = field(default_factory=list)
+    suspensions: list[Suspension] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.
@@ -161,6 +185,11 @@ class Ledger:
         """The imports that were held, those whose rows were corrected, and those of corrected rows."""
         corrected = {import_id for course in self.corrections.values() for import_id in course.imports}
         return corrected | {course.import_id for course in self.held}
+
+    def is_purged(self, answer: Answer) -> bool:
+        """Whether the response is of a case that was purged, with all responses to its clients."""
+        name = answer.key.rpartition("-")[0]
+        return any(name in course.clients for course in self.purges)
 
     def answered(self, answer: Answer) -> None:
         """Note what a request came to."""

@@ -1,19 +1,20 @@
 """The points of a worker at which something can happen to it: at each, the controller decides.
 
-The application does not know of them: they are where it calls something else, and so the only places at which
-others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
-name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these,
-`overlay` is that of what an overlay, or its undo, changes in exhibits, `record` that of their history, `page` that of
-which pages exhibits have, `link` that of a row's files, `fill` that of what was expanded, `take` that of who corrects a
-rejected row, `alter` that of an import's options; to `weigh` is to read a history for an undo), `commit`, `publish` to
-a queue or topic, `store` to and `fetch` from S3 (`examine` a file that is checked and run, `reread` corrected rows),
-`acknowledge` with the answer; each before and after.
+The application does not know of them: they are where it calls something else, and so the only places at which others
+can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a name, a
+device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these, `overlay`
+is that of what an overlay, or its undo, changes in exhibits, `record` that of their history, `page` that of which pages
+exhibits have, `link` that of a row's files, `fill` that of what was expanded, `take` that of who corrects a rejected
+row, `alter` that of an import's options; to `weigh` is to read a history for an undo, and to have `entered` to have
+read the status of a case), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3 (`examine` a file
+that is checked and run, `reread` corrected rows), `acknowledge` with the answer; each before and after.
 `counted`, `numbered`, `found`, `ran`, `overlaid`, `undone`, `accepted`, `recorded`, `owned` and `answered` are commits
 too, of transactions that counted a chunk down, gave out numbers, stored what a check found, had a checked file
 imported, changed exhibits by an overlay or its undo, ended a part of an undo, accepted corrected rows, added events,
 claimed a key or kept its answer; and of volumes `listed`, `expanded`, `ready`, `linked`, `paged` and `released`, that
 stored a page of the listing, ended a part of the expansion or all of it, linked rows to files, gave exhibits their
-pages, had images begin after their rows: only before or behind these is it seen whether what they did is done again.
+pages, had images begin after their rows, and `erased`, that counted what a purge has deleted: only before or behind
+these is it seen whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ _OF_WRITES = {
     "number": re.compile(r"INSERT INTO production_documents\b"),
     "note": re.compile(r"UPDATE production_steps\b"),
     "overlay": _OVERLAY,
+    "entered": re.compile(r"SELECT name, status, held_at IS NOT NULL AS is_held FROM cases(?!.*FOR UPDATE)"),
     "weigh": re.compile(r"SELECT .*\bFROM exhibit_changes\b.*\bORDER BY exhibit_changes\.exhibit_id", re.DOTALL),
     "record": re.compile(r"INSERT INTO exhibit_changes\b"),
     "page": _PAGE,
@@ -73,6 +75,7 @@ _TRANSACTIONS = {
     "linked": _LINK,
     "paged": _PAGE,
     "accepted": re.compile(r"UPDATE JSON_TABLE\(.*\bSET claim\.status = 'accepted'", re.DOTALL),
+    "erased": re.compile(r"INSERT INTO case_purge_counts\b"),
     "released": re.compile(r"UPDATE imports SET status = CASE WHEN layout IS NULL THEN 'splitting'"),
     "recorded": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),

@@ -23,6 +23,7 @@ AT_WORK = (
 KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", "CustodyApiFunction")
 CHECKING = ("ImportChecksApiFunction", "ProfilesApiFunction")
 # They work on volumes: the first one lists, expands and deletes them.
+PURGE_CASES = "PurgeCasesFunction"
 PROCESS_VOLUME, VOLUMES_API = "ProcessVolumeFunction", "VolumesApiFunction"
 # Who adds the first row of something that others may be adding at once; at which times it may be late, and how often it
 # is. Of two at once one alone is: where both are, a deadlock ends what a unique key would have.
@@ -67,6 +68,8 @@ def draw_aimed(seed: int, *, is_cancelled: bool, has_copy: bool, copies: int) ->
     yield from _at_undos(random.Random(f"{seed} at undos"))
     yield from _at_volumes(random.Random(f"{seed} at volumes"))
     yield from _at_pages(random.Random(f"{seed} at pages"))
+    yield from _at_cases(random.Random(f"{seed} at cases"))
+    yield from _at_purges(random.Random(f"{seed} at purges"))
     yield from _at_steps(random.Random(f"{seed} at steps"), fails=ATTEMPTS * copies if seed % 3 == 0 else 0)
 
 
@@ -229,6 +232,32 @@ def _at_steps(draw: random.Random, *, fails: int) -> Iterator[PointFault]:
     yield PointFault("ImportChunkFunction", "accepted", False, next(accepted), Action.LOSE)
     for nth in range(fails):
         yield PointFault("ImportChunkFunction", "reread", False, 1 + nth, Action.FAIL)
+
+
+def _at_cases(draw: random.Random) -> Iterator[PointFault]:
+    """Draw requests that are late once they have read the status of their case."""
+    for function, times in (("ExhibitsApiFunction", range(1, 40)), ("CustodiansApiFunction", range(1, 20))):
+        for nth in draw.sample(times, 4):
+            yield PointFault(function, "entered", True, nth, Action.STOP, 1.0)
+
+
+def _at_purges(draw: random.Random) -> Iterator[PointFault]:
+    """Draw any faults at the purge, and some where its protections act.
+
+    A worker is late once S3 has deleted, until another one has the turn, or dies there; it dies beside the COMMIT that
+    counts what was deleted, or the answer of that is lost.
+    """
+    for _ in range(3):
+        yield replace(draw_point(draw), function=PURGE_CASES, nth=draw.randint(1, 30))
+    stored = iter(draw.sample(range(1, 6), 3))
+    for _ in range(2):
+        yield PointFault(PURGE_CASES, "store", True, next(stored), Action.STOP, 6.0)
+    yield PointFault(PURGE_CASES, "store", draw.random() < 0.7, next(stored), Action.DIE)
+    erased = iter(draw.sample(range(1, 20), 4))
+    for is_after in (False, True):
+        yield PointFault(PURGE_CASES, "erased", is_after, next(erased), Action.DIE)
+    for _ in range(2):
+        yield PointFault(PURGE_CASES, "erased", False, next(erased), Action.LOSE)
 
 
 def draw_point(draw: random.Random) -> PointFault:

@@ -1,1 +1,1 @@
-"""What the documentation says of overlays, undos, volumes, corrections and held imports; no product code."""
+"""What the documentation says of overlays, undos, volumes, corrections, holds and purges; no product code."""

@@ -36,7 +36,7 @@ _HISTORY = (
 )
 _DATES = ("document_date", "date_sent")
 _EXHIBITS = (
-    "SELECT e.id, control_number, import_id, line_no, version, title, file_name, bates_begin, document_date, "
+    "SELECT e.id, control_number, import_id, line_no, e.version, title, file_name, bates_begin, document_date, "
     "date_sent, document_date_source, date_precision, LOWER(HEX(row_hash)) AS row_hash, page_set_id, "
     "document_properties "
     f"FROM exhibits AS e {_CASE}"

@@ -33,6 +33,7 @@ def judge_imports(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> Ite
     known = {upload.import_id for upload in ledger.uploads}
     known |= {check.upload.import_id for check in ledger.checks} | ledger.profiled.keys()
     known |= {each.import_id for each in ledger.overlays} | ledger.volume_imports | ledger.step_imports
+    known |= {each.import_id for each in ledger.repeats}
     extra = {row.id for row in found} - known - {ledger.base_import, *ledger.twins}
     if extra:
         yield Finding(DOUBLED, f"imports without an upload: {sorted(extra)}")

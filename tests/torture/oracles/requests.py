@@ -50,6 +50,10 @@ def _judge_keys(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     for answer in ledger.answers:
         row = kept.get(answer.key)
         completed = row is not None and row.status == "completed"
+        if ledger.is_purged(answer):
+            if completed:
+                yield Finding(MISPLACED, f"the answer of {answer.method} {answer.path}, of a purged case, is kept")
+            continue
         if answer.status < 400 and not completed:
             yield Finding(LOST, f"the answer of {answer.method} {answer.path} is not kept: {row}")
         if answer.status >= 400 and completed:

@@ -207,11 +207,48 @@ OF_STEPS = {
 }
 
 
+# The same of a case that was closed and opened again.
+OF_CASES = {
+    "UPDATE cases SET version = version + 1 WHERE id = :kept": (findings.LOST, "answered was"),
+    "UPDATE case_changes SET kind = 'renamed' WHERE case_id = :kept LIMIT 1": (findings.LOST, "changes of cases"),
+    "UPDATE activities SET action = 'case.reopened' WHERE case_id = :kept AND action = 'case.closed' "
+    "ORDER BY id LIMIT 1": (findings.MISPLACED, "let in"),
+    "INSERT INTO custodians (case_id, name) VALUES (:kept, 'Never 0')": (findings.MISPLACED, "a closed case refused"),
+}
+
+
+# The same of a case that was purged; what is left of it would be the next one's.
+OF_PURGES = {
+    "UPDATE case_changes SET details = '{}' WHERE case_id = :purged AND kind = 'purged'": (
+        findings.MISPLACED,
+        "another certificate",
+    ),
+    "INSERT INTO tags (case_id, name) VALUES (:purged, 'Left')": (findings.MISPLACED, "rows in tags"),
+    "INSERT INTO case_purge_counts (case_id, kind, name, total, size, digest) "
+    "VALUES (:purged, 'rows', 'tags', 1, 0, '')": (findings.MISPLACED, "rows in case_purge_counts"),
+    "INSERT INTO case_changes (tenant_id, case_id, kind, details) "
+    "SELECT tenant_id, id, 'purge_begun', '{}' FROM cases WHERE id = :purged": (findings.DOUBLED, "purge_begun"),
+    "UPDATE cases SET name = 'Purged 0' WHERE id = :purged": (findings.MISPLACED, "under the name"),
+}
+
+
+# The same of a file that was imported again.
+OF_REPEATS = {
+    "DELETE FROM import_rejections WHERE import_id = :repeated": (findings.LOST, "of the same file again"),
+    "UPDATE imports SET unchanged = unchanged + 1 WHERE id = :repeated": (findings.MISPLACED, "has the counts"),
+    "UPDATE exhibits SET import_id = :repeated WHERE case_id = (SELECT case_id FROM imports WHERE id = :repeated) "
+    "LIMIT 1": (findings.LOST, "documents of Repeated"),
+}
+
+
 def list_tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each statement with the kind of the finding that it must lead to, and words of it."""
     yield from ((tampering, (kind, "")) for tampering, kind in TAMPERINGS.items())
     yield from OF_CHECKS.items()
     yield from OF_STEPS.items()
+    yield from OF_CASES.items()
+    yield from OF_PURGES.items()
+    yield from OF_REPEATS.items()
     yield from OF_OVERLAYS.items()
     yield from OF_UNDOS.items()
     yield from OF_VOLUMES.items()
@@ -223,6 +260,9 @@ def list_ids(ledger: Ledger) -> dict[str, int]:
     ids = {"id": ledger.uploads[0].import_id, "profiled": min(ledger.profiled), "first": first, "overlay": overlays[0]}
     ids["undone"] = max(each.import_id for each in ledger.undos if not each.is_dry_run)
     ids |= list_volume_ids(ledger) | list_step_ids(ledger)
+    ids["kept"] = max(case_id for case_id, kind in ledger.cases.changes if kind == "reopened")
+    ids["repeated"] = ledger.repeats[1].import_id
+    ids["purged"] = ledger.purges[0].case_id
     return ids | {"run" if each.is_run else "left": each.upload.import_id for each in ledger.checks}
 
 

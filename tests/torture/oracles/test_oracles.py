@@ -7,13 +7,15 @@ from typing import Any, cast
 
 from samples.generator import generate
 from samples.spec import Spec
-from tests.torture.clients.ledger import DOCUMENTS, Check, Ledger, Upload
+from tests.torture.clients.ledger import DOCUMENTS, Check, Ledger, Suspension, Upload
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.hunt import first_caught
+from tests.torture.models.cases import RecordedAct, find_impossible
 from tests.torture.oracles.checks import _judge_summary, _judge_truth
 from tests.torture.oracles.events import _judge_stories
 from tests.torture.oracles.profiles import _judge_rows, _judge_versions
 from tests.torture.oracles.requests import _judge_production
+from tests.torture.oracles.suspensions import judge_suspensions
 from tests.torture.plans.seed import plan_of
 
 STARTED = {"eventType": "import.started", "importId": 1}
@@ -30,6 +32,41 @@ def test_an_end_that_is_heard_first_is_misplaced() -> None:
 
 def test_an_end_behind_its_beginning_is_not_whatever_comes_twice() -> None:
     assert _heard(STARTED, COMPLETED, STARTED, COMPLETED) == []
+
+
+def _find(*actions: str) -> list[str]:
+    return list(find_impossible(RecordedAct(each) for each in actions))
+
+
+def test_what_a_case_cannot_have_let_in_is_found() -> None:
+    assert _find("case.created", "exhibit.changed", "case.closed", "import.cancelled", "case.reopened") == []
+    assert _find("case.closed", "exhibit.changed", "case.reopened") == ["exhibit.changed in a case that is closed"]
+    assert _find("case.held", "exhibit.changed", "import.undo_requested", "case.lifted", "import.undo_requested") == [
+        "import.undo_requested under a hold"
+    ]
+    assert _find("case.closed", "case.purge_requested", "case.held") == ["case.held although its purge is requested"]
+    assert _find("case.held", "case.closed", "case.purge_requested", "case.purge_begun") == [
+        "case.purge_requested under a hold",
+        "case.purge_begun under a hold",
+    ]
+    assert list(find_impossible([RecordedAct("case.closed"), RecordedAct("import.completed", is_users=False)])) == []
+
+
+def test_what_is_done_or_started_for_a_suspended_tenant_is_misplaced() -> None:
+    found = {
+        "activities": [SimpleNamespace(action="exhibit.changed")],
+        "outbox_events": [SimpleNamespace(aggregate_id="1")],
+    }
+    at: Any = SimpleNamespace(
+        query=lambda text, **_: next(rows for name, rows in found.items() if f"FROM {name}" in text)
+    )
+    ledger = Ledger("tenant", suspensions=[Suspension("read_only", (1, 1), (9, 9))])
+    # A read-only tenant has its work end.
+    assert [each.kind for each in judge_suspensions(ledger, at)] == [UNFINISHED, MISPLACED]
+    ledger.suspensions.append(Suspension("suspended", (10, 10), (11, 11)))
+    assert [each.kind for each in judge_suspensions(ledger, at)] == [MISPLACED] * 3
+    found = {name: [] for name in found}
+    assert list(judge_suspensions(ledger, at)) == []
 
 
 def test_an_exhibit_that_a_production_has_twice_is_doubled() -> None:
@@ -117,6 +154,8 @@ def test_every_seed_has_faults_where_protections_act() -> None:
         "take",
         "alter",
         "accepted",
+        "entered",
+        "erased",
     }
     for seed in range(1, 21):
         assert {each.label for each in plan_of(seed).points} >= aimed

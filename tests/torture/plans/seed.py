@@ -13,17 +13,24 @@ from typing import TypeVar
 
 from tests.torture.faults.faulty_proxy import OF_COMMITS, Injection
 from tests.torture.faults.planned_faults import PointFault, draw_aimed, draw_point
+from tests.torture.plans.cases import CaseStep, draw_case_steps
 from tests.torture.plans.corrections import CorrectionCasePlan, draw_corrections
 from tests.torture.plans.held import HeldPlan, draw_held
 from tests.torture.plans.load_files import FilePlan, draw_checked_files, draw_file
 from tests.torture.plans.overlays import Step, draw_steps
+from tests.torture.plans.purges import PurgePlan, draw_purges
+from tests.torture.plans.repeats import RepeatStep, draw_repeats
+from tests.torture.plans.suspensions import SuspensionPlan, draw_suspensions
 from tests.torture.plans.volumes import VolumeCasePlan, draw_volume_cases
 
 T = TypeVar("T")
 
 # Who is at work in a seed: "base" on the documents of one case, "contention" for names that several need at once.
 CLIENTS = frozenset(
-    ("files", "base", "custody", "contention", "profiles", "volumes", "corrections", "held", "overlays")
+    {
+        *("files", "base", "custody", "contention", "profiles", "volumes"),
+        *("corrections", "held", "overlays", "cases", "purges", "suspensions", "repeats"),
+    }
 )
 
 # How many statements of a kind there are at least in most seeds.
@@ -79,6 +86,10 @@ class Plan:
     volumes: tuple[VolumeCasePlan, ...] = ()
     corrections: tuple[CorrectionCasePlan, ...] = ()
     held: HeldPlan | None = None
+    cases: tuple[CaseStep, ...] = ()
+    purges: tuple[PurgePlan, ...] = ()
+    suspensions: tuple[SuspensionPlan, ...] = ()
+    repeats: tuple[RepeatStep, ...] = ()
     clients: frozenset[str] = CLIENTS
 
     @property
@@ -110,6 +121,13 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
     made = Plan(seed, (*files, *checked), points, (*statements, *more), troubles, copies, steps, volumes)
     corrections = tuple(draw_corrections(random.Random(f"{seed} corrections")))
     made = replace(made, corrections=corrections, held=draw_held(random.Random(f"{seed} held")))
+    made = replace(
+        made,
+        cases=tuple(draw_case_steps(random.Random(f"{seed} cases"))),
+        purges=tuple(draw_purges(random.Random(f"{seed} purges"))),
+        suspensions=tuple(draw_suspensions(random.Random(f"{seed} suspensions"))),
+        repeats=tuple(draw_repeats(random.Random(f"{seed} repeats"))),
+    )
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
 
 

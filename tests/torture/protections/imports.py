@@ -107,9 +107,11 @@ def _register_once() -> None:
 
 
 def _chunks_resent() -> None:
-    def start_import(upload: Any) -> int:
-        import_id = int(there("shell.imports.start:get_or_create_import")(upload))
-        if there("shell.imports.start:load_current_import")(import_id).status == "splitting":
+    def start_import(upload: Any) -> int | None:
+        import_id: int | None = there("shell.imports.start:get_or_create_import")(upload)
+        if import_id is None:
+            there("shell.imports.start:delete_version")(upload.bucket, upload.key, upload.version_id)
+        elif there("shell.imports.start:load_current_import")(import_id).status == "splitting":
             there("shell.imports.start:resume_import")(import_id)
         return import_id
 

@@ -17,6 +17,7 @@ from tests.torture.protections.overlays import OF_OVERLAYS
 from tests.torture.protections.productions import OF_PRODUCTIONS
 from tests.torture.protections.requests import OF_REQUESTS
 from tests.torture.protections.switch import Switch
+from tests.torture.protections.twins import OF_TWINS
 from tests.torture.protections.volumes import OF_VOLUMES
 
 
@@ -27,6 +28,7 @@ def _among(switches: dict[str, Switch], *clients: str) -> dict[str, Switch]:
 
 SWITCHES: dict[str, Switch] = {
     **_among(OF_IMPORTS, "files", "base", "contention"),
+    **_among(OF_TWINS, "repeats"),
     **_among(OF_CHECKS, "files", "profiles"),
     **_among(OF_CORRECTIONS, "corrections"),
     **_among(OF_HELD, "held"),

@@ -48,6 +48,13 @@ class TortureStack:
         found = {name: self._count(name) for name in self.stack.template.queues if name not in read}
         return {name: count for name, count in found.items() if count}
 
+    def set_tenant_status(self, tenant: str, status: str) -> bool:
+        """Set the status of a tenant by the operator's tool; return whether that said that it did."""
+        given = ("--database", self.database.url, "set-status", tenant, status, "--reason", "The torture goes on.")
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(_roots())}
+        command = [sys.executable, "-m", "tools.tenant", *given]
+        return subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+
     def _count(self, queue: str) -> int:
         url = self.stack.queue_url(queue)
         answer = self.stack.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]

@@ -29,7 +29,15 @@ SCALED = {
     "shell.imports.start:SPLITTING_S": 10,
     "shell.imports.failed_imports:FAILING_S": 3,
     "shell.utils.redis_client:OPEN_S": 0.3,
-    # Longer than the stack's time-out of an invocation.
+    "shell.tenants.first_use:MAX_AGE_S": 0.3,
+    # A purge has the turn for a second; its lease is shorter than some stops of its worker.
+    "shell.purges.run:TURN_S": 1,
+    "shell.purges.run:LEASE_S": 3,
+    "shell.purges.run:MARGIN_S": 0.5,
+    "shell.purges.run:PRODUCTION_PAUSE_S": 1,
+    "shell.purges.run:SKEW_S": 1,
+    # These two are longer than the stack's time-out of an invocation.
+    "shell.purges.run:LONGEST_INVOCATION_S": 11,
     "shell.productions.executions:QUIET_FOR": timedelta(seconds=12),
 }
 
@@ -43,6 +51,8 @@ SMALL = {
     "shell.volumes.units:LARGEST_PUT": 2_000,
 }
 CHUNK_DOCUMENTS = 4
+# The life of a URL and the wait for what arrives late, in whole seconds, as a purge has them; no upload takes as long.
+PURGES, OF_PURGES = "PurgeCasesFunction", {"UPLOAD_URL_SECONDS": "1", "PURGE_LAST_LOOK_SECONDS": "1"}
 
 
 def main() -> None:
@@ -50,6 +60,8 @@ def main() -> None:
     # Here, for only workers need a compiled client.
     from awslambdaric.__main__ import main as run
 
+    if os.environ["AWS_LAMBDA_FUNCTION_NAME"] == PURGES:
+        os.environ |= OF_PURGES
     _quicken()
     for name in filter(None, os.environ.get(WITHOUT, "").split(",")):
         turn_off(name)
