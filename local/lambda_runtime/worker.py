@@ -18,13 +18,11 @@ from typing import Any
 
 from local.errors import ProcessFailedError
 from local.lambda_runtime.build_artifact import Artifact
-from local.lambda_runtime.forking import ForkedProcess, ForkServer
+from local.lambda_runtime.forking import RUNTIME_CLIENT, ForkedProcess, ForkServer
 from local.lambda_runtime.invocation import Invocation, InvocationFailedError
 from local.lambda_runtime.runtime_api import RuntimeApi
 from local.services.processes import Processes, kill
 
-# AWS's runtime client. A module that replaces it must run it in the end; its only argument is the handler.
-RUNTIME_CLIENT = "awslambdaric"
 # Lambda's limit is ten seconds, but a small machine may start many workers at once.
 INIT_SECONDS = 120.0
 

@@ -12,14 +12,15 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from local.lambda_runtime.build_artifact import Artifact
-from local.lambda_runtime.forking import FORK_LOG, ForkServer
+from local.lambda_runtime.forking import FORK_LOG, RUNTIME_CLIENT, ForkServer
 from local.lambda_runtime.invocation import Invocation, InvocationFailedError
 from local.lambda_runtime.rie_worker import EmulatedWorker
-from local.lambda_runtime.worker import RUNTIME_CLIENT, Worker, WorkerSpec
+from local.lambda_runtime.worker import Worker, WorkerSpec
 from local.services.processes import Processes, build_child_environment
 from local.template.model import Function
 from local.template.reader import Template
@@ -110,7 +111,8 @@ class Runtime:
         module: str = RUNTIME_CLIENT,
         forks: ForkServer | None = None,
     ) -> None:
-        self._forks = forks or ForkServer(processes, template, log_directory / FORK_LOG)
+        self._forks = forks or ForkServer(processes, log_directory / FORK_LOG)
+        self._forks.configure(template)
         self._template = template
         self._time_scale = time_scale
         self._log_directory = log_directory
@@ -131,9 +133,17 @@ class Runtime:
         return json.loads(self._pools[function].run(invocation))
 
     def prepare(self, functions: Iterable[str]) -> None:
-        """Start a worker of each function, so that its first invocation does not wait for its start."""
-        for function in functions:
-            self._pools[function].prepare()
+        """Begin to start a worker of each function, in this order, so that no first invocation waits for its start.
+
+        One that cannot start is reported by its first invocation.
+        """
+
+        def start() -> None:
+            with suppress(InvocationFailedError):
+                for function in functions:
+                    self._pools[function].prepare()
+
+        threading.Thread(target=start, daemon=True, name="prepare-workers").start()
 
     def pids(self, function: str) -> list[int]:
         """Return the process ids of a function's workers."""
