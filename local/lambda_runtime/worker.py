@@ -25,6 +25,7 @@ from local.services.processes import Processes, kill
 
 # Lambda's limit is ten seconds, but a small machine may start many workers at once.
 INIT_SECONDS = 120.0
+INIT_TIMEOUT = "Runtime.InitTimeout"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Worker:
     def _handle(self, invocation: Invocation) -> bytes:
         self._api.offer(invocation)
         if not invocation.wait_until_fetched(INIT_SECONDS):
-            raise self._give_up("Runtime.InitTimeout", f"the worker was not ready after {INIT_SECONDS:.0f} s")
+            raise self._give_up(INIT_TIMEOUT, f"the worker was not ready after {INIT_SECONDS:.0f} s")
         body = invocation.wait_for_result()
         if body is None:
             raise self._fail_by_timeout(invocation)

@@ -1,4 +1,4 @@
-"""How `import` ends with a stack of its own: the result first."""
+"""How `import` ends with a stack of its own: the result first, and at once where a function cannot start."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from sqlalchemy import URL
 from exhibit_ingest.cli.main import main
 from exhibit_ingest.session.machine import MachineWish, RunningMachine
 from local.command.workspace import Workspace
+from local.stack.options import REPOSITORY
 from tests.support.servers.provisioned_servers import schema_beside
 
 pytestmark = pytest.mark.slow
+BROKEN = "module_that_is_missing"
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,17 @@ def file(tmp_path: Path) -> Path:
     return written
 
 
+def break_handler(folder: Path, handler: str) -> Path:
+    """The template, beside the folders that it names, with another module for a handler."""
+    for name in ("functions", "shared", "layers", "docs"):
+        (folder / name).symlink_to(REPOSITORY / name)
+    text = (REPOSITORY / "template.yaml").read_text(encoding="utf-8")
+    assert f"Handler: {handler}." in text
+    template = folder / "template.yaml"
+    template.write_text(text.replace(f"Handler: {handler}.", f"Handler: {BROKEN}."), encoding="utf-8")
+    return template
+
+
 def test_the_result_is_printed_before_the_stack_stops(
     database_url: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -57,3 +70,16 @@ def test_the_result_is_printed_before_the_stack_stops(
     before, after = workspace.printed
     assert json.loads(before)["imports"][0]["imported"] == 1
     assert after == ""
+
+
+@pytest.mark.parametrize("handler", ["import_chunk", "imports_api"])
+def test_a_function_that_cannot_start_ends_the_command_with_the_end_of_its_log(
+    database_url: str, file: Path, tmp_path: Path, handler: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace = Workspace(tmp_path / "state", break_handler(tmp_path, handler), database_url)
+    assert main(["import", str(file), "--case", "c"], workspace) == 1
+    printed = capsys.readouterr()
+    words = " ".join((printed.out + printed.err).split())
+    assert "a function of the stack cannot start" in words
+    assert f"No module named '{BROKEN}'; 3 starts failed" in words
+    assert ".log ends with:" in words
