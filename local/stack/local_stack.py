@@ -241,6 +241,7 @@ class LocalStack:
         )
         # What a thread of it adds to the exit stack is closed before the executor, or else after it.
         executor = self._exit.enter_context(ThreadPoolExecutor(1, thread_name_prefix="database-start"))
+        self._exit.callback(self._server.abandon)
         self._database = executor.submit(self._start_database, self._server)
 
     def _start(self) -> None:
