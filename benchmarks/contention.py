@@ -14,10 +14,11 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 from benchmarks.arguments import add_server, count, number
+from benchmarks.baseline import MeasuredRatios, add_baseline, follow_up
 from benchmarks.database import Database, temporary_database
 from benchmarks.imports.application import temporary_application
 from benchmarks.imports.comparison import Comparison, Size, write_hot_file
-from benchmarks.imports.contention_figures import Contender, Rounds, eight_to_two, report, table
+from benchmarks.imports.contention_figures import Contender, Rounds, eight_to_two, ratio, report, table
 from benchmarks.imports.contention_worker import ContentionWorker
 from benchmarks.output import DONE, FAILED, run_command, run_measurement
 from benchmarks.processes import Workers
@@ -63,6 +64,9 @@ def _report(options: argparse.Namespace, server: str, comparison: Comparison) ->
     sizes = {"rows": size.rows, "pattern_rows": size.pattern_rows, "chunk_rows": size.chunk_rows}
     result: dict[str, object] = {"server": server, "rounds": options.rounds, **sizes, **report(rounds)}
     print(json.dumps(result, indent=2) if options.json else _format(server, rounds))
+    ratios = {f"vs_pattern_{n}": ratio(rounds, (n, Contender.OURS), (n, Contender.PATTERN)) for n in options.workers}
+    sizes = {"rows": options.rows, "chunk_rows": options.chunk_rows}
+    follow_up(MeasuredRatios("contention", {**ratios, "eight_to_two": eight_to_two(rounds)}, sizes, server), options)
     return _check_result(rounds, comparison.missing)
 
 
@@ -113,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         "python -m benchmarks.contention", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
     )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_baseline(made)
     made.add_argument(
         "--workers",
         type=parse_workers,

@@ -13,7 +13,9 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
+from benchmarks.baseline import MeasuredRatios, follow_up
 from benchmarks.database import Database, temporary_database
 from benchmarks.imports.application import temporary_application
 from benchmarks.imports.arguments import LINEAR, build_shape, get_buffer_pool, parser
@@ -26,6 +28,7 @@ from benchmarks.output import DONE, FAILED, run_command, run_measurement
 from benchmarks.output import table as markdown
 
 DEFAULT, SHARED, FULL = "default", "shared_names", "full_case"
+RATIOS = ("vs_load_data", "vs_pattern_bulk", "vs_orm", "reimport", "server_cpu_vs_load_data")
 _KINDS = {
     DEFAULT: "a large file compared with small ones",
     SHARED: "the same, with one custodian and one tag on all rows",
@@ -67,11 +70,11 @@ def _compare(options: argparse.Namespace, database: Databases, baselines: Mappin
         peak = peak_mb(application.environment, import_id, application.pending(import_id))
         server = _describe_server(measured)
     setup = {"rows": shape.rows, "runs": options.runs, **server, "shape": dataclasses.asdict(shape), "peak_mb": peak}
-    print(
-        json.dumps(report(runs, shape.rows) | setup, indent=2)
-        if options.json
-        else _format(setup, table(runs, shape.rows))
-    )
+    result = report(runs, shape.rows)
+    print(json.dumps(result | setup, indent=2) if options.json else _format(setup, table(runs, shape.rows)))
+    ratios: Any = {name: value for name, value in result.items() if name in RATIOS}
+    sizes = {name: value for name, value in dataclasses.asdict(shape).items() if isinstance(value, int)}
+    follow_up(MeasuredRatios("import_rate", ratios, sizes, str(server["server"])), options)
     return DONE
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.arguments import count, number
+from benchmarks.baseline import MeasuredRatios, add_baseline, follow_up
 from benchmarks.errors import BenchmarkError
 from benchmarks.imports.load_file import Shape
 from benchmarks.imports.range_server import serve_file
@@ -98,16 +99,22 @@ class MeasuredFile:
         return round(self.path.stat().st_size / 1e6 / median(each["seconds"] for each in self.splits), 1)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(
+    arguments: Sequence[str] | None = None,
+    measure_both: Callable[[Shape, int, Path], dict[str, float]] | None = None,
+) -> int:
     """Run the benchmark, print the result and return the exit code."""
     options = _parser().parse_args(arguments)
     shape = Shape(SCALE_ROWS if options.scale else options.rows, options.columns, text=options.text)
 
     def measure() -> int:
         with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-            result = measure_files(shape, options.runs, Path(folder))
+            result = (measure_both or measure_files)(shape, options.runs, Path(folder))
         row = ["splitting", *map(str, result.values())]
         print(json.dumps(result) if options.json else table(["", *result], [row]))
+        ratios = {name: value for name, value in result.items() if name.startswith("vs_")}
+        sizes = {"rows": shape.rows, "columns": shape.columns, "text": shape.text}
+        follow_up(MeasuredRatios("split_rate", ratios, sizes), options)
         return DONE
 
     return run_measurement(measure)
@@ -163,6 +170,7 @@ def _parser() -> argparse.ArgumentParser:
         "python -m benchmarks.split_rate", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
     )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_baseline(made)
     for name, least, most, default, meaning in (
         ("rows", 1, 20_000_000, 300_000, f"rows of the larger file; the smaller one has a {SMALLER}th"),
         ("columns", 0, 200, Shape().columns, "columns with properties, in addition to ten others"),

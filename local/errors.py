@@ -29,11 +29,3 @@ class ProcessFailedError(LocalError):
 
 class UsageError(LocalError):
     """The command line is wrong; the message shows the correct form."""
-
-
-class ImportRefusedError(LocalError):
-    """The functions have taken the upload's message and registered no import."""
-
-
-class ImportStalledError(LocalError):
-    """An import has not finished and makes no progress."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks.arguments import add_server, count, number
+from benchmarks.baseline import add_baseline
 from benchmarks.imports.load_file import Shape
 from benchmarks.imports.scale import FULL, SMALL, TURNS
 
@@ -46,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
         "python -m benchmarks.import_rate", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
     )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_baseline(made)
     _add_shape(made)
     made.add_argument("--runs", type=count, default=5, metavar="N", help="number of runs (default: %(default)s)")
     made.add_argument("--scale", action="store_true", help="measure the scaling instead of the comparison")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from exhibit_ingest.errors import CommandError, WrongUsageError
 from exhibit_ingest.importing.bates import read_bates
-from exhibit_ingest.importing.cancellation import INTERRUPTED, cancel_import, describe_cancelled
+from exhibit_ingest.importing.cancellation import INTERRUPTED, call_in_time, cancel_import, describe_cancelled
 from exhibit_ingest.importing.checks import check_case
 from exhibit_ingest.importing.display import FileProgress, ProgressDisplay, open_display
 from exhibit_ingest.importing.options import build_members, explain_refusal
@@ -205,14 +205,17 @@ class FileImport:
             return
         self.display.warn("Interrupted. Cancelling the import ...")
         try:
-            state = cancel_import(self.session, self.sent.number)
-            error = f"{INTERRUPTED}; {describe_cancelled(state)}"
-            self.result = read_result(self.session, self.file, state, self._measure(), error=error)
+            state, self.result = call_in_time(partial(self._cancel_import, self.sent.number))
         except (CommandError, OSError) as exc:
             interruption.add_note(f"{exc}. {_NOT_CANCELLED}")
             raise interruption from exc
         self._close()
         interruption.add_note(describe_cancelled(state))
+
+    def _cancel_import(self, number: int) -> tuple[ImportState, ImportResult]:
+        state = cancel_import(self.session, number)
+        error = f"{INTERRUPTED}; {describe_cancelled(state)}"
+        return state, read_result(self.session, self.file, state, self._measure(), error=error)
 
     def _measure(self) -> float:
         return time.monotonic() - self._began

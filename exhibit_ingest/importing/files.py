@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import gc
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from exhibit_ingest.errors import CommandError, WrongUsageError
@@ -19,6 +17,7 @@ from exhibit_ingest.session.session import Context
 if TYPE_CHECKING:
     from exhibit_ingest.importing.result import ImportResult
 
+_IMPORTS = "exhibit_ingest.importing.file_imports"
 ENDED = (
     "ended during the import. Rows imported so far are kept, and the next `serve` or `import` goes on with the rest."
     " To see its result, run the same command again"
@@ -34,34 +33,30 @@ def import_files(request: ImportRequest, options: argparse.Namespace, context: C
     """
     results: list[ImportResult] = []
     place: list[str] = []
+    code: int | None = None
     try:
-        with context.open(options, workers=request.workers, may_be_new=True, ended=ENDED) as session:
-            place = session.name_options()
-            with without_collecting_garbage():
-                from exhibit_ingest.importing.file_imports import import_into
+        with context.open(
+            options, workers=request.workers, may_be_new=True, ended=ENDED, modules=(_IMPORTS,)
+        ) as session:
+            from exhibit_ingest.importing.file_imports import import_into
 
+            place = session.name_options()
             import_into(session, request, results)
+            # Here, because the stack of this machine takes a while to stop.
+            code = report(results, request, place)
+            sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
-        if results:
+        if results and code is None:
             report(results, request, place)
         raise
     except WrongUsageError:
         raise
     except CommandError as exc:
-        if not (request.json or results):
+        if code is not None or not (request.json or results):
             raise
         add_failures(results, request, str(exc))
     return report(results, request, place)
-
-
-@contextlib.contextmanager
-def without_collecting_garbage() -> Iterator[None]:
-    """Pause the garbage collector while modules are imported: it finds nothing, and takes a tenth of the time."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def add_failures(results: list[ImportResult], request: ImportRequest, error: str) -> None:

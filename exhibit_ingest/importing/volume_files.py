@@ -54,7 +54,10 @@ def import_volumes(request: ImportRequest, options: argparse.Namespace, context:
         except KeyboardInterrupt:
             _report(outcome, request, settings)
             raise
-    return _report(outcome, request, settings)
+        # Here, because the stack of this machine takes a while to stop.
+        code = _report(outcome, request, settings)
+        sys.stdout.flush()
+    return code
 
 
 def _report(outcome: VolumeOutcome, request: ImportRequest, settings: dict[str, str]) -> int:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exhibit_ingest.errors import CommandError
 from exhibit_ingest.importing.bates import read_bates
-from exhibit_ingest.importing.cancellation import INTERRUPTED, cancel_import, describe_cancelled
+from exhibit_ingest.importing.cancellation import INTERRUPTED, call_in_time, cancel_import, describe_cancelled
 from exhibit_ingest.importing.display import FileProgress, ProgressDisplay, open_display
 from exhibit_ingest.importing.file_imports import describe_session
 from exhibit_ingest.importing.options import build_api_options
@@ -124,16 +124,19 @@ class _VolumeImport:
             return
         self._display.warn("Interrupted. Cancelling the imports ...")
         try:
-            places = self._places or sender.list_imports()
-            for place in places:
-                interruption.add_note(f"{place.path}: {self._cancel_import(place)}")
-            if places:
-                sender.end()
-            else:
-                interruption.add_note(_GOES_ON)
+            call_in_time(lambda: self._cancel_imports(sender, interruption.add_note))
         except (CommandError, OSError) as exc:
-            interruption.add_note(f"{exc}")
+            interruption.add_note(f"{exc}.".replace("..", "."))
         interruption.add_note(_AGAIN)
+
+    def _cancel_imports(self, sender: VolumeSender, note: Callable[[str], None]) -> None:
+        places = self._places or sender.list_imports()
+        for place in places:
+            note(f"{place.path}: {self._cancel_import(place)}")
+        if places:
+            sender.end()
+        else:
+            note(_GOES_ON)
 
     def _cancel_import(self, place: ImportPlace) -> str:
         """Cancel an import unless it has ended, add its result unless it has one, and return what is in."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
@@ -41,7 +41,8 @@ class MachineWish:
     """How a command wants the stack of this machine.
 
     `workers` are processes per function, None for the default. Without `may_be_new`, a command fails where nothing was
-    ever imported. `ended` says what to do if `serve` ends meanwhile, after its name.
+    ever imported. `ended` says what to do if `serve` ends meanwhile, after its name. `modules` are what the command
+    imports while the stack starts.
     """
 
     tenant: str
@@ -49,6 +50,7 @@ class MachineWish:
     workers: int | None = None
     may_be_new: bool = False
     ended: str = "ended meanwhile. Start it, or run this command without it"
+    modules: Sequence[str] = ()
 
 
 class Machine(Protocol):

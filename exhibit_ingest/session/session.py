@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import getpass
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -83,6 +83,7 @@ class Context:
         may_be_new: bool = False,
         ended: str = MachineWish.ended,
         is_quiet: bool = False,
+        modules: Sequence[str] = (),
     ) -> Iterator[Session]:
         """Open the chosen stack for the block, or that of this machine, as `MachineWish` says. Raises CommandError.
 
@@ -95,7 +96,8 @@ class Context:
             return
         machine = self.own or find_machine()
         tenant, user = (getattr(options, name, None) for name in ("tenant", "user"))
-        wish = MachineWish(tenant or OWN_TENANT, user or _login_name(), workers, may_be_new, ended)
+        needed = ("exhibit_ingest.client.api", *modules)
+        wish = MachineWish(tenant or OWN_TENANT, user or _login_name(), workers, may_be_new, ended, needed)
         chosen = ("--stack", OWN_STACK) if options.stack else ()
         with machine.run(wish) as running, _open_own(running, machine.folder, chosen) as session:
             yield session

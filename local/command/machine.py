@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from exhibit_ingest.errors import CommandError
 from exhibit_ingest.session.machine import MachineWish, RunningMachine
 from local.errors import DiskFullError, LocalError
+from local.lambda_runtime.invocation import FunctionStartError, InvocationFailedError
 from local.services.disk_space import check_disk_space, temporary_folder
+from local.services.processes import tail
 from local.stack import LocalStack
 from local.stack.served_stack import ServedStack
 
@@ -47,6 +50,7 @@ def describe_machine(stack: LocalStack | ServedStack, wish: MachineWish) -> Runn
                 stack.check_alive()
             else:
                 stack.event_sources.activity.check_alive()
+            _check_functions(stack.failures())
             for folder in (stack.state_dir, temporary_folder()):
                 check_disk_space(folder)
         except DiskFullError as exc:
@@ -61,6 +65,14 @@ def describe_machine(stack: LocalStack | ServedStack, wish: MachineWish) -> Runn
     _resume_undos(stack)
     text = "Started the database, S3, SQS, SNS and the functions on this machine."
     return RunningMachine(stack.api_url, OwnTokens(stack.tokens, wish), text, False, list_failures, check)
+
+
+def _check_functions(failures: Iterable[InvocationFailedError]) -> None:
+    """Raise LocalError, with the end of its log, for a function that cannot start: no repetition helps."""
+    for failure in failures:
+        if isinstance(failure, FunctionStartError):
+            log = f"{failure.log} ends with:\n{tail(failure.log)}"
+            raise LocalError(f"a function of the stack cannot start: {failure.message}. {log}")
 
 
 def _resume_undos(stack: LocalStack) -> None:

@@ -7,10 +7,11 @@ on more, so tests replace `InOrderDelivery` with a worse one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from local.event_sources.sqs_events import Message
-from local.template.model import EventSource
+if TYPE_CHECKING:
+    from local.event_sources.sqs_events import Message
+    from local.template.model import EventSource
 
 
 class Delivery(Protocol):

@@ -19,16 +19,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from local.event_sources.delivery import Delivery
 from local.event_sources.sqs_events import Message, build_scheduled_event, build_sqs_event, find_failed_ids
 from local.event_sources.waiting import count_waiting
 from local.lambda_runtime.activity import Activity
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.services.aws import LocalAws
+from local.services.queues import QueueServerError
+from local.template.account import ACCOUNT_ID, REGION
 from local.template.model import EventSource, Schedule
-from local.template.reader import ACCOUNT_ID, REGION, Template
+from local.template.reader import Template
 from local.time_scale import TimeScale
 
 Invoke = Callable[[str, object], Any]
@@ -145,7 +145,7 @@ class _QueuePoller:
         self._scaled_visibility = time_scale.scale_visibility(
             self._visibility, template.functions[source.function].timeout
         )
-        self._sqs = aws.sqs
+        self._queues = aws.queues
         self._invoke = invoke
         self._activity = activity
         self._stopping = stopping
@@ -161,7 +161,7 @@ class _QueuePoller:
             self._slots.acquire()
             try:
                 messages = self._collect()
-            except (BotoCoreError, ClientError) as exc:
+            except QueueServerError as exc:
                 self._slots.release()
                 if not self._stopping.is_set():
                     self._activity.record_fatal_error(exc)
@@ -187,13 +187,16 @@ class _QueuePoller:
         return messages
 
     def _receive(self, limit: int, wait: int) -> Sequence[Message]:
-        return self._sqs.receive_message(
+        response = self._queues.call(
+            "ReceiveMessage",
             QueueUrl=self._url,
             MaxNumberOfMessages=min(limit, _MAX_MESSAGES),
             WaitTimeSeconds=wait,
             MessageSystemAttributeNames=["All"],
             MessageAttributeNames=["All"],
-        ).get("Messages", [])
+        )
+        messages: list[Message] = response.get("Messages", [])
+        return messages
 
     def _submit(self, messages: Sequence[Message]) -> None:
         """Submit the batches for delivery; this thread already holds the slot of the first."""
@@ -210,7 +213,7 @@ class _QueuePoller:
             failed = self._invoke_batch(batch)
             self._delete([message for message in batch if message["MessageId"] not in failed])
             self._shorten_visibility([message for message in batch if message["MessageId"] in failed], received)
-        except (BotoCoreError, ClientError) as exc:
+        except QueueServerError as exc:
             if not self._stopping.is_set():
                 self._activity.record_fatal_error(exc)
         finally:
@@ -233,7 +236,7 @@ class _QueuePoller:
     def _delete(self, messages: Sequence[Message]) -> None:
         if messages:
             entries = [{"Id": str(n), "ReceiptHandle": m["ReceiptHandle"]} for n, m in enumerate(messages)]
-            self._sqs.delete_message_batch(QueueUrl=self._url, Entries=entries)  # type: ignore[arg-type]
+            self._queues.call("DeleteMessageBatch", QueueUrl=self._url, Entries=entries)
 
     def _shorten_visibility(self, messages: Sequence[Message], received: float) -> None:
         """Make failed messages reappear at the template's time, if the scaled queue has a longer timeout.
@@ -248,4 +251,4 @@ class _QueuePoller:
             {"Id": str(n), "ReceiptHandle": m["ReceiptHandle"], "VisibilityTimeout": remaining}
             for n, m in enumerate(messages)
         ]
-        self._sqs.change_message_visibility_batch(QueueUrl=self._url, Entries=entries)  # type: ignore[arg-type]
+        self._queues.call("ChangeMessageVisibilityBatch", QueueUrl=self._url, Entries=entries)

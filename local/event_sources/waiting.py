@@ -25,6 +25,6 @@ def count_waiting(template: Template, aws: AwsClients) -> dict[str, int]:
 def _count(template: Template, aws: AwsClients, queue: str) -> int:
     url = template.queue_url(queue, aws.endpoint)
     # "All" returns one snapshot; attributes requested by name would be counted at different times.
-    response = aws.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+    response = aws.queues.call("GetQueueAttributes", QueueUrl=url, AttributeNames=["All"])
     ignored = {DELAYED} if template.queues[queue].has_reminders else set[str]()
     return sum(int(value) for name, value in response["Attributes"].items() if name in {*COUNTS} - ignored)

@@ -27,7 +27,7 @@ from local.lambda_runtime.activity import Activity
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.lambda_runtime.stored_executions import StoredExecutions
 from local.storage.index import Index
-from local.template.reader import REGION
+from local.template.account import REGION
 from local.time_scale import TimeScale
 
 LATEST = "$LATEST"

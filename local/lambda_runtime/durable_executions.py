@@ -37,8 +37,8 @@ from local.lambda_runtime.durable_engine import (
 )
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.storage.index import Index
+from local.template.account import ACCOUNT_ID, REGION
 from local.template.model import Function
-from local.template.reader import ACCOUNT_ID, REGION
 from local.time_scale import TimeScale
 
 # The workers enforce the functions' timeouts. An execution takes a year at most.

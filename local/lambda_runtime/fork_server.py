@@ -1,4 +1,4 @@
-"""Fork processes that have modules imported already: `fork_server.py MODULE... -- SERVICE...`, run by `forking`.
+"""Fork processes that have modules imported already: `fork_server.py SERVICE...`, run by `forking`.
 
 Guaranteed: to its program a forked process differs from one started with `python -m` only by the modules that are
 imported, by boto3's default session, which has read what it knows of the services (no credentials, no connection), by
@@ -7,10 +7,10 @@ and signals are its own, and it holds no descriptor of this process. This proces
 lock that another thread holds. On Linux a forked process is killed when this process ends, however that happens;
 elsewhere when this process's standard input is closed.
 
-Each line of standard input is a request, each line of standard output a reply, as JSON objects: `{"start": id, ...}`
-is answered with `{"started": id, "pid": pid}` or `{"failed": id, "error": text}`, the end of a process reported as
-`{"pid": pid, "status": exit code}`, `{"kill": pid}` is not answered. Only the standard library is imported here, and
-nothing of this repository.
+Each line of standard input is a request, each line of standard output a reply, as JSON objects. The first request,
+`{"modules": names, "roots": folders, "environment": variables}`, and `{"kill": pid}` are not answered; `{"start": id,
+...}` is answered with `{"started": id, "pid": pid}` or `{"failed": id, "error": text}`, the end of a process reported
+as `{"pid": pid, "status": exit code}`. Only the standard library is imported here, and nothing of this repository.
 """
 
 import contextlib
@@ -61,7 +61,9 @@ class ForkLoop:
             *lines, incomplete = (incomplete + data).split(b"\n")
             for line in lines:
                 request: dict[str, Any] = json.loads(line)
-                if "kill" in request:
+                if "modules" in request:
+                    _import_modules(request)
+                elif "kill" in request:
                     self._kill(request["kill"])
                 elif self._fork(request["start"]):
                     return request
@@ -153,20 +155,24 @@ def _read_services(services: list[str]) -> None:
         boto3.client(service, **placeholder)
 
 
-def main(arguments: list[str]) -> None:
-    """Import the modules, read the services, then fork a process for each request."""
-    divider = arguments.index("--")
-    modules, services = arguments[:divider], arguments[divider + 1 :]
-    requests, replies = _take_pipes()
-    # Collecting garbage while modules are imported finds none, and takes a tenth of the time.
-    gc.disable()
-    for name in modules:
+def _import_modules(request: dict[str, Any]) -> None:
+    """Import the modules, with their folders in the place that PYTHONPATH gives them."""
+    os.environ.update(request["environment"])
+    sys.path[:0] = request["roots"]
+    for name in request["modules"]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    _read_services(services)
     # What is imported stays: no child searches it for garbage, and so copies its pages.
     gc.freeze()
     gc.enable()
+
+
+def main(services: list[str]) -> None:
+    """Read the services, then import modules and fork processes as requested."""
+    requests, replies = _take_pipes()
+    # Collecting garbage while modules are imported finds none, and takes a tenth of the time.
+    gc.disable()
+    _read_services(services)
     request = ForkLoop(requests, replies).serve()
     if request is None:
         # Nothing is left to do: an ordinary exit would take a quarter of a second to free what was imported.

@@ -17,20 +17,29 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from local.errors import ProcessFailedError
 from local.services.processes import Processes, build_child_environment, kill, tail
-from local.template.reader import Template
 
+if TYPE_CHECKING:
+    from local.template.reader import Template
+
+# AWS's runtime client. A module that replaces it must run it in the end; its only argument is the handler.
+RUNTIME_CLIENT = "awslambdaric"
 _SERVER = Path(__file__).with_name("fork_server.py")
-# The handlers of an import, and what they import when they are called; every other shares most of that. All that they
-# read of a function's variables while they are imported has one of the prefixes. Not AWS's runtime client: each worker
-# has an address of its own, which that reads.
+# The handlers of an import, in the order in which they are invoked.
+IMPORT_HANDLERS = (
+    *("cases_api", "imports_api", "start_import", "import_results_api"),
+    *("import_chunk", "publish_outbox", "complete_import", "write_import_report"),
+)
+# With what they import when they are called; every other handler shares most of that. All that they read of a
+# function's variables while they are imported has one of the prefixes. Not AWS's runtime client, only what it imports:
+# each worker has an address of its own, which that reads.
 PRELOADED = (
-    *("start_import", "import_chunk", "complete_import", "write_import_report", "publish_outbox"),
-    *("cases_api", "imports_api", "import_checks_api", "import_results_api", "uploads_api", "volumes_api"),
-    *("boto3.s3.transfer", "sqlalchemy.dialects.mysql.pymysql", "pymysql", "tenacity", "yaml", "regex"),
+    *IMPORT_HANDLERS,
+    *("boto3.s3.transfer", "sqlalchemy.dialects.mysql.pymysql", "pymysql", "tenacity", "regex"),
+    *("simplejson", "encodings.idna"),
 )
 SERVICES = ("s3", "sqs", "sns")
 READ_ON_IMPORT = ("PYTHON", "POWERTOOLS_")
@@ -61,22 +70,34 @@ class ForkedProcess:
 
 
 class ForkServer:
-    """Forks processes for a template's functions, with their import path; `launch` begins to import what they need.
+    """Forks processes for a template's functions, with their import path.
 
-    Of the functions' variables it has those that modules read while they are imported, as any one of them has these.
+    `launch` begins to import what they need of packages, and `configure`, which comes before `start`, the functions'
+    modules. Of the functions' variables it has those that modules read while they are imported, as any one of them has
+    these.
     """
 
-    def __init__(self, processes: Processes, template: Template, log: Path) -> None:
-        roots = os.pathsep.join(map(str, template.import_roots))
-        self._environment = build_child_environment() | {"PYTHONPATH": roots, "TZ": "UTC"}
-        for function in list(template.functions)[:1]:
-            variables = template.environment(function, "")
-            self._environment |= {n: v for n, v in variables.items() if n.startswith(READ_ON_IMPORT)}
+    def __init__(self, processes: Processes, log: Path) -> None:
+        self._environment = build_child_environment() | {"TZ": "UTC"}
+        self._template: Template | None = None
         self._processes = processes
         self._log = log
         self._lock = threading.Lock()
         self._server: _Server | None = None
         self._stopped = False
+
+    def configure(self, template: Template) -> None:
+        """Have the modules of the template's functions imported, unless that was done."""
+        with self._lock:
+            if self._template:
+                return
+            self._template = template
+            self._environment["PYTHONPATH"] = os.pathsep.join(map(str, template.import_roots))
+            for function in list(template.functions)[:1]:
+                variables = template.environment(function, "")
+                self._environment |= {n: v for n, v in variables.items() if n.startswith(READ_ON_IMPORT)}
+            if self._server:
+                self._server.send(self._build_configuration(template))
 
     def can_start(self, environment: Mapping[str, str]) -> bool:
         """Return whether a process with these variables can be forked: what was read of them before the fork agrees."""
@@ -107,11 +128,17 @@ class ForkServer:
                 raise ProcessFailedError("the fork server has stopped")
             if self._server is None or self._server.has_ended:
                 self._server = _Server(self._launch(), self._log)
+                if self._template:
+                    self._server.send(self._build_configuration(self._template))
             return self._server
+
+    def _build_configuration(self, template: Template) -> dict[str, Any]:
+        roots = [str(root) for root in template.import_roots]
+        return {"roots": roots, "environment": self._environment, "modules": PRELOADED}
 
     def _launch(self) -> subprocess.Popen[bytes]:
         # -P: the folder of the script is not on the import path of the functions.
-        command = [sys.executable, "-P", str(_SERVER), *PRELOADED, "--", *SERVICES]
+        command = [sys.executable, "-P", str(_SERVER), *SERVICES]
         return self._processes.start(command, environment=self._environment, log=self._log, pipes=True)
 
 

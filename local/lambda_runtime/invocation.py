@@ -9,10 +9,13 @@ import uuid
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from local.errors import LocalError
 
+# Lambda starts a function again too, whose process ends before its first invocation.
+STARTS = 3
+_STARTS_FAILED = f"; {STARTS} starts failed"
 _FAILURE = re.compile(r"(\w+) failed: ([\w.]+): (.*) \(log: (.+)\)$")
 
 
@@ -27,11 +30,22 @@ class InvocationFailedError(LocalError):
         self.stack_trace: list[str] = list(stack_trace or [])
         self.log = log
 
-    @classmethod
-    def parse(cls, line: str) -> Self | None:
+    @staticmethod
+    def parse(line: str) -> InvocationFailedError | None:
         """Return the failure from a line that ends with its message, without its stack trace; None for another line."""
         match = _FAILURE.search(line)
-        return cls(match[1], match[2], match[3], Path(match[4])) if match else None
+        if match is None:
+            return None
+        is_start = match[3].endswith(_STARTS_FAILED)
+        failure = InvocationFailedError(match[1], match[2], match[3].removesuffix(_STARTS_FAILED), Path(match[4]))
+        return FunctionStartError(failure) if is_start else failure
+
+
+class FunctionStartError(InvocationFailedError):
+    """A function's process ended before it fetched an invocation, STARTS times in a row: its code cannot start."""
+
+    def __init__(self, last: InvocationFailedError) -> None:
+        super().__init__(last.function, last.error_type, last.message + _STARTS_FAILED, last.log, last.stack_trace)
 
 
 @dataclass
@@ -45,6 +59,15 @@ class Invocation:
     _fetched: threading.Event = field(default_factory=threading.Event)
     _fetched_at: float = 0.0
     _result: Future[bytes] = field(default_factory=Future)
+
+    @property
+    def was_fetched(self) -> bool:
+        """Whether a worker has fetched it."""
+        return self._fetched_at > 0
+
+    def renew(self) -> Invocation:
+        """Return the same request without a result, for another worker."""
+        return Invocation(self.payload, self.arn, self.timeout)
 
     def mark_fetched(self) -> int:
         """Start the timeout; return the deadline as a Unix timestamp in milliseconds."""

@@ -24,7 +24,7 @@ import psutil
 
 from local.errors import LocalError
 from local.lambda_runtime.invocation import Invocation
-from local.lambda_runtime.worker import INIT_SECONDS, Worker
+from local.lambda_runtime.worker import INIT_SECONDS, INIT_TIMEOUT, Worker
 from local.services.processes import Processes, build_parent_death_command
 
 _PATH = "/2015-03-31/functions/function/invocations"
@@ -78,7 +78,7 @@ class EmulatedWorker(Worker):
             if self._broken:
                 raise self._broken
             if time.monotonic() > deadline:
-                raise self._give_up("Runtime.InitTimeout", f"the emulator was not ready after {INIT_SECONDS:.0f} s")
+                raise self._give_up(INIT_TIMEOUT, f"the emulator was not ready after {INIT_SECONDS:.0f} s")
             time.sleep(_POLL_SECONDS)
 
     def _is_listening(self) -> bool:

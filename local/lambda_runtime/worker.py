@@ -18,15 +18,14 @@ from typing import Any
 
 from local.errors import ProcessFailedError
 from local.lambda_runtime.build_artifact import Artifact
-from local.lambda_runtime.forking import ForkedProcess, ForkServer
+from local.lambda_runtime.forking import RUNTIME_CLIENT, ForkedProcess, ForkServer
 from local.lambda_runtime.invocation import Invocation, InvocationFailedError
 from local.lambda_runtime.runtime_api import RuntimeApi
 from local.services.processes import Processes, kill
 
-# AWS's runtime client. A module that replaces it must run it in the end; its only argument is the handler.
-RUNTIME_CLIENT = "awslambdaric"
 # Lambda's limit is ten seconds, but a small machine may start many workers at once.
 INIT_SECONDS = 120.0
+INIT_TIMEOUT = "Runtime.InitTimeout"
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Worker:
     def _handle(self, invocation: Invocation) -> bytes:
         self._api.offer(invocation)
         if not invocation.wait_until_fetched(INIT_SECONDS):
-            raise self._give_up("Runtime.InitTimeout", f"the worker was not ready after {INIT_SECONDS:.0f} s")
+            raise self._give_up(INIT_TIMEOUT, f"the worker was not ready after {INIT_SECONDS:.0f} s")
         body = invocation.wait_for_result()
         if body is None:
             raise self._fail_by_timeout(invocation)

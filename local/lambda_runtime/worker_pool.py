@@ -1,6 +1,7 @@
 """Invoke the template's functions in worker processes, as Lambda does.
 
-A function has at most the given number of workers. They start when they are needed and are reused. A worker that
+A function has at most the given number of workers. They start when they are needed and are reused. A worker that ends
+before it has fetched an invocation is replaced at once, a few times, as nothing has been done yet. A worker that
 exceeds the function's timeout is killed, and one that died is replaced at the next invocation. The output of the
 workers goes to one log file per function. Workers that run from source under AWS's runtime client are forked.
 Event sources and the HTTP API both call `Runtime.invoke`.
@@ -12,14 +13,15 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from local.lambda_runtime.build_artifact import Artifact
-from local.lambda_runtime.forking import FORK_LOG, ForkServer
-from local.lambda_runtime.invocation import Invocation, InvocationFailedError
+from local.lambda_runtime.forking import FORK_LOG, RUNTIME_CLIENT, ForkServer
+from local.lambda_runtime.invocation import STARTS, FunctionStartError, Invocation, InvocationFailedError
 from local.lambda_runtime.rie_worker import EmulatedWorker
-from local.lambda_runtime.worker import RUNTIME_CLIENT, Worker, WorkerSpec
+from local.lambda_runtime.worker import INIT_TIMEOUT, Worker, WorkerSpec
 from local.services.processes import Processes, build_child_environment
 from local.template.model import Function
 from local.template.reader import Template
@@ -39,13 +41,19 @@ class _Pool:
         self._closed = False
 
     def run(self, invocation: Invocation) -> bytes:
-        """Wait for an idle worker, let it handle the invocation, and return its response."""
+        """Wait for an idle worker, let it handle the invocation, and return its response.
+
+        Raises FunctionStartError if no worker starts, and InvocationFailedError.
+        """
         with self._slots:
-            worker = self._acquire()
-            try:
-                return worker.run(invocation)
-            finally:
-                self._release(worker)
+            for _ in range(STARTS):
+                try:
+                    return self._run_once(invocation)
+                except InvocationFailedError as exc:
+                    if invocation.was_fetched or self._closed or exc.error_type == INIT_TIMEOUT:
+                        raise
+                    failure, invocation = exc, invocation.renew()
+            raise FunctionStartError(failure)
 
     def prepare(self) -> None:
         """Start a worker, which then waits for its first invocation, if a slot is free and none has started yet."""
@@ -67,6 +75,13 @@ class _Pool:
             workers, self._workers, self._idle = list(self._workers), set(), []
         for worker in workers:
             worker.close()
+
+    def _run_once(self, invocation: Invocation) -> bytes:
+        worker = self._acquire()
+        try:
+            return worker.run(invocation)
+        finally:
+            self._release(worker)
 
     def _acquire(self) -> Worker:
         with self._lock:
@@ -110,7 +125,8 @@ class Runtime:
         module: str = RUNTIME_CLIENT,
         forks: ForkServer | None = None,
     ) -> None:
-        self._forks = forks or ForkServer(processes, template, log_directory / FORK_LOG)
+        self._forks = forks or ForkServer(processes, log_directory / FORK_LOG)
+        self._forks.configure(template)
         self._template = template
         self._time_scale = time_scale
         self._log_directory = log_directory
@@ -131,9 +147,17 @@ class Runtime:
         return json.loads(self._pools[function].run(invocation))
 
     def prepare(self, functions: Iterable[str]) -> None:
-        """Start a worker of each function, so that its first invocation does not wait for its start."""
-        for function in functions:
-            self._pools[function].prepare()
+        """Begin to start a worker of each function, in this order, so that no first invocation waits for its start.
+
+        One that cannot start is reported by its first invocation.
+        """
+
+        def start() -> None:
+            with suppress(InvocationFailedError):
+                for function in functions:
+                    self._pools[function].prepare()
+
+        threading.Thread(target=start, daemon=True, name="prepare-workers").start()
 
     def pids(self, function: str) -> list[int]:
         """Return the process ids of a function's workers."""

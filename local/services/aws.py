@@ -19,11 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from local.errors import ProcessFailedError
-from local.services.aws_resources import describe_resources
 from local.services.presigned_requests import SECRET
 from local.services.processes import Processes, build_child_environment, kill, tail
-from local.template.reader import REGION, Template
-from local.time_scale import TimeScale
+from local.template.account import REGION
 
 # botocore is imported at the first client: a command starts the servers before it spends time on that.
 if TYPE_CHECKING:
@@ -31,6 +29,10 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
+
+    from local.services.queues import Queues
+    from local.template.reader import Template
+    from local.time_scale import TimeScale
 
 _START_SECONDS = 60.0
 _CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": SECRET}
@@ -53,6 +55,13 @@ class AwsClients:
         """Return a client for the local SQS."""
         client: SQSClient = self._session.create_client("sqs", **self._client_options)
         return client
+
+    @cached_property
+    def queues(self) -> Queues:
+        """Return the queues of the local SQS, without the weight of a client."""
+        from local.services.queues import Queues
+
+        return Queues(self.endpoint)
 
     @cached_property
     def sns(self) -> SNSClient:
@@ -111,6 +120,8 @@ class LocalAws(AwsClients):
 
     def create_resources(self, template: Template) -> None:
         """Have the queues, topics, subscriptions and buckets of the template created before the server is ready."""
+        from local.services.aws_resources import describe_resources
+
         assert self._server is not None  # noqa: S101 - launch comes first
         assert self._server.stdin is not None  # noqa: S101 - launch requests pipes
         # A server that has ended already is reported by await_start.

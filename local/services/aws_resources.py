@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from local.template.account import ACCOUNT_ID, REGION
 from local.template.model import Bucket, CorsRule, Notification, Queue, Subscription, sort_dead_letter_queues_last
-from local.template.reader import ACCOUNT_ID, REGION, Template
-from local.time_scale import TimeScale
+
+if TYPE_CHECKING:
+    from local.template.reader import Template
+    from local.time_scale import TimeScale
 
 
 def describe_resources(template: Template, time_scale: TimeScale) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from local.template.reader import ACCOUNT_ID, REGION
+from local.template.account import ACCOUNT_ID, REGION
 
 _EXPIRY_SECONDS = 3600.0
 

@@ -28,7 +28,7 @@ from local.errors import DatabaseServerError
 from local.private_files import make_private_folder
 from local.services.mysql_binaries import Binaries, find_or_install
 from local.services.mysql_connection import parse_url
-from local.services.mysql_data import create_data_directory
+from local.services.mysql_data import AbandonableCommand, create_data_directory
 from local.services.mysql_login import DatabaseAccess
 from local.services.processes import Processes, start_detached, tail
 
@@ -72,6 +72,7 @@ class PrivateServer:
         self._outlive = outlive
         self._binaries = binaries
         self._processes: Processes | None = None
+        self._creation = AbandonableCommand()
         self._launched: psutil.Process | None = None
 
     @property
@@ -100,6 +101,10 @@ class PrivateServer:
         except BaseException:
             self._abort_start()
             raise
+
+    def abandon(self) -> None:
+        """Have a `start` that has not ended, in another thread, raise DatabaseServerError instead of waiting."""
+        self._creation.abandon()
 
     def url(self, schema: str = "") -> str:
         """Return the SQLAlchemy URL of the running server."""
@@ -131,10 +136,7 @@ class PrivateServer:
             if not _has_ended(process, _STOP_SECONDS):
                 process.kill()
                 _has_ended(process, _STOP_SECONDS)
-        if self._processes:
-            self._processes.stop()
-            self._processes = None
-        self._remove_runtime_files()
+        self._clean_up()
         return process is not None
 
     def _abort_start(self) -> None:
@@ -142,16 +144,13 @@ class PrivateServer:
         with contextlib.suppress(psutil.NoSuchProcess):
             if self._launched:
                 self._launched.kill()
-        if self._processes:
-            self._processes.stop()
-            self._processes = None
-        self._remove_runtime_files()
+        self._clean_up()
 
     def initialize(self, binaries: Binaries | None = None) -> Path:
         """Create the data directory unless it exists; return it, to be copied while no server uses it."""
         if not self._data.exists():
-            temporary = self._temporary_folder()
-            create_data_directory(binaries or self._binaries or find_or_install(), self._data, temporary, self._log)
+            programs = binaries or self._binaries or find_or_install()
+            create_data_directory(programs, self._data, self._temporary_folder(), self._log, self._creation)
         return self._data
 
     def _temporary_folder(self) -> Path:
@@ -210,6 +209,8 @@ class PrivateServer:
         while time.monotonic() < deadline:
             if self._is_ready():
                 return True
+            if self._creation.is_abandoned:
+                raise DatabaseServerError("the start of the database server was abandoned")
             if _has_ended(process, _PAUSE):
                 return False
         message = f"the database server did not answer within {_START_SECONDS:.0f} s"
@@ -243,8 +244,11 @@ class PrivateServer:
         state: dict[str, Any] = json.loads(self._state.read_text(encoding="utf-8"))
         return state
 
-    def _remove_runtime_files(self) -> None:
-        """Remove files that are valid only while the server runs."""
+    def _clean_up(self) -> None:
+        """End what is left of the processes, and remove files that are valid only while the server runs."""
+        if self._processes:
+            self._processes.stop()
+            self._processes = None
         with contextlib.suppress(OSError, ValueError):
             directory = Path(self._read_state()["socket"]).parent
             if directory != self._directory:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,23 +14,50 @@ from pathlib import Path
 
 from local.errors import DatabaseServerError
 from local.services.mysql_binaries import Binaries
-from local.services.processes import tail
+from local.services.processes import Processes, tail
 
 
-def create_data_directory(binaries: Binaries, data: Path, temporary: Path, log: Path) -> None:
+class AbandonableCommand:
+    """A command that another thread can end; it ends with this process too."""
+
+    def __init__(self) -> None:
+        self.is_abandoned = False
+        self._processes: Processes | None = None
+
+    def run(self, command: list[str], environment: dict[str, str], log: Path) -> int:
+        """Run a command, append its output to the log, and return its exit code, negative where it was killed."""
+        self._processes = processes = Processes()
+        try:
+            child = processes.start(command, environment=environment, log=log)
+            if self.is_abandoned:
+                processes.kill()
+            return child.wait()
+        finally:
+            self._processes = None
+            processes.stop()
+
+    def abandon(self) -> None:
+        """Kill the command, which may run in another thread or begin later."""
+        self.is_abandoned = True
+        if processes := self._processes:
+            processes.kill()
+
+
+def create_data_directory(
+    binaries: Binaries, data: Path, temporary: Path, log: Path, command: AbandonableCommand
+) -> None:
     """Create the data directory under another name beside its own, and rename it when it is complete.
 
-    Raises DatabaseServerError with the program's output and the end of the log where it fails.
+    Raises DatabaseServerError with the end of the log, which has the program's output, where it fails.
     """
     fresh = data.with_name(f"{data.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     with _without_spaces(data.parent) as directory, _base_without_spaces(binaries) as programs:
-        command = [*_program(programs, log), f"--datadir={directory / fresh.name}"]
+        words = [*_program(programs, log), f"--datadir={directory / fresh.name}"]
         environment = {**programs.environment(), "TMPDIR": str(temporary)}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        output = (done.stdout + done.stderr + tail(log)).strip()[-2000:]
-        raise DatabaseServerError(f"{' '.join(command)} failed:\n{output}")
+        code = command.run(words, environment, log)
+    if code:
+        raise DatabaseServerError(f"{' '.join(words)} failed:\n{tail(log).strip()[-2000:]}")
     fresh.rename(data)
 
 

@@ -67,10 +67,16 @@ class Processes:
     def stop(self) -> None:
         """Kill all children that still run, and wait until they have ended."""
         self._starter.submit(lambda: None).result()
-        for child in self._children:
-            kill(child)
+        self.kill()
         self._children.clear()
         self._starter.shutdown()
+
+    def kill(self) -> None:
+        """Kill all children that still run, and wait until they have ended; others can be started afterwards."""
+        with self._lock:
+            children = list(self._children)
+        for child in children:
+            kill(child)
 
 
 def build_parent_death_command(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> list[str]:

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,16 @@ class PrivateRedis:
             except (RedisError, KeyError):
                 return False
         return process_id is not None and int(process_id) == child.pid
+
+
+@contextlib.contextmanager
+def run_redis(directory: Path) -> Iterator[str]:
+    """Run a server for the block and yield its URL; raises ProcessFailedError."""
+    redis = PrivateRedis(directory)
+    try:
+        yield redis.start()
+    finally:
+        redis.stop()
 
 
 def _free_port() -> int:

@@ -9,25 +9,21 @@ from __future__ import annotations
 import shutil
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from local.errors import LocalError
-from local.lambda_runtime.build_artifact import Artifact
-from local.lambda_runtime.forking import FORK_LOG, ForkServer
-from local.lambda_runtime.invocation import InvocationFailedError
-from local.lambda_runtime.worker import RUNTIME_CLIENT
+from local.lambda_runtime.forking import FORK_LOG, IMPORT_HANDLERS, RUNTIME_CLIENT, ForkServer
 from local.services.aws import LocalAws
 from local.services.processes import Processes
-from local.services.redis import PrivateRedis
 from local.services.state_lock import lock_state_directory
 from local.stack.options import StackOptions
 from local.stack.places import DATABASE, find_storage
 from local.stack.restored import finish_restore
-from local.template.reader import Template
 
-# The rest of the stack is imported when the servers have been started: that takes a second of processor time.
+# The rest of the stack is imported when the servers have been launched: that takes a second of processor time.
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
@@ -37,9 +33,12 @@ if TYPE_CHECKING:
     from local.event_sources.poller import EventSourceMappings
     from local.gateway.server import ApiGateway
     from local.gateway.tokens import Tokens
+    from local.lambda_runtime.build_artifact import Artifact
+    from local.lambda_runtime.invocation import InvocationFailedError
     from local.lambda_runtime.worker_pool import Runtime
     from local.services.mysql import PrivateServer
     from local.stack.function_host import FunctionHost
+    from local.template.reader import Template
 
 SCHEMA = "exhibits"
 
@@ -55,8 +54,6 @@ class LocalStack:
         self.state_dir = state_dir.resolve()
         self.log_directory = self.state_dir / "logs"
         self.options = options or StackOptions()
-        self._artifact = Artifact.load(self.options.artifact) if self.options.artifact else None
-        self.template = Template.load(self._artifact.template if self._artifact else self.options.template)
         self._api: ApiGateway | None = None
         self._launched, self._blocks = False, 0
         self._exit = ExitStack()
@@ -105,6 +102,19 @@ class LocalStack:
         """End everything; of a stack that did not start, the database server that `keep_database` keeps too."""
         self._exit.close()
         self._failed_start.close()
+
+    @cached_property
+    def template(self) -> Template:
+        """Return the template. Raises TemplateError."""
+        from local.template.reader import Template
+
+        return Template.load(self._artifact.template if self._artifact else self.options.template)
+
+    @cached_property
+    def _artifact(self) -> Artifact | None:
+        from local.lambda_runtime.build_artifact import Artifact
+
+        return Artifact.load(self.options.artifact) if self.options.artifact else None
 
     @property
     def s3(self) -> S3Client:
@@ -172,10 +182,6 @@ class LocalStack:
         """Wait until no message waits, no work is in progress and every execution has ended; raise TimeoutError."""
         self._functions.wait_until_idle(timeout)
 
-    def call_api(self, tenant: str, user: str, method: str, path: str) -> int:
-        """Send a request to the API, as this user, and return the status code; the API need not be served."""
-        return self.request_api(tenant, user, method, path)[0]
-
     def request_api(
         self, tenant: str, user: str, method: str, path: str, body: object = None, if_match: str | None = None
     ) -> tuple[int, bytes]:
@@ -211,7 +217,7 @@ class LocalStack:
     def _launch(self) -> None:
         self._exit.enter_context(lock_state_directory(self.state_dir))
         finish_restore(self.state_dir)
-        if self.serves_api:
+        if self.options.api_port and self.serves_api:
             from local.gateway.server import check_port_is_free
 
             check_port_is_free(self.options.api_port)
@@ -222,11 +228,12 @@ class LocalStack:
         storage = find_storage(self.state_dir, self.options.database_url)
         self.aws = LocalAws(self._processes, self.log_directory / "aws.log", self.options.time_scale, storage)
         self.aws.launch()
-        self.aws.create_resources(self.template)
-        self._forks = ForkServer(self._processes, self.template, self.log_directory / FORK_LOG)
-        if not self._artifact and self.options.runtime_module == RUNTIME_CLIENT:
+        self._forks = ForkServer(self._processes, self.log_directory / FORK_LOG)
+        if not self.options.artifact and self.options.runtime_module == RUNTIME_CLIENT:
             self._forks.launch()
-        # After the others, which take longer to start.
+        # After the others, which take longer to start, and meanwhile import what needs no template.
+        self.aws.create_resources(self.template)
+        self._forks.configure(self.template)
         from local.services.mysql import PrivateServer
 
         self._server = PrivateServer(
@@ -234,14 +241,16 @@ class LocalStack:
         )
         # What a thread of it adds to the exit stack is closed before the executor, or else after it.
         executor = self._exit.enter_context(ThreadPoolExecutor(1, thread_name_prefix="database-start"))
+        self._exit.callback(self._server.abandon)
         self._database = executor.submit(self._start_database, self._server)
 
     def _start(self) -> None:
-        # Imported here, while the database starts, and AWS and the fork server import what they need.
+        from local.services.redis import run_redis
         from local.stack import schema
         from local.stack.function_host import FunctionHost
 
-        self.redis_url = self._start_redis()
+        if not self.options.minimal and self.template.uses("REDIS_URL"):
+            self.redis_url = self._exit.enter_context(run_redis(self.log_directory))
         self.database_url = self._database.result()
         is_current = schema.prepare_schema(self.database_url, self.options.migrations)
         self.aws.await_start()
@@ -253,19 +262,10 @@ class LocalStack:
             self.invoke(function, {"RequestType": "Local"})
         if self.options.poll_events:
             self.event_sources.start()
-            self.runtime.prepare(self.template.list_consumers())
+            self.runtime.prepare(self.template.list_functions(IMPORT_HANDLERS))
         if self.serves_api:
             self._start_api()
         self._failed_start.pop_all()
-
-    def _start_redis(self) -> str:
-        """Start Redis if a function of the template uses it; return its URL, or an empty string."""
-        used = any("REDIS_URL" in function.environment for function in self.template.functions.values())
-        if not used or self.options.minimal:
-            return ""
-        redis = PrivateRedis(self.log_directory)
-        self._exit.callback(redis.stop)
-        return redis.start()
 
     def _start_database(self, server: PrivateServer) -> str:
         """Return DATABASE_URL, or start the private server and return the URL of the application's schema on it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from local.event_sources.delivery import Delivery, InOrderDelivery
-from local.lambda_runtime.worker import RUNTIME_CLIENT
+from local.lambda_runtime.forking import RUNTIME_CLIENT
 from local.time_scale import TimeScale
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -7,16 +7,13 @@ that of the private database from the state directory.
 
 from __future__ import annotations
 
-import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, fields
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from local.errors import LocalError
-from local.gateway.server import build_own_request
 from local.gateway.tokens import Tokens
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.services.aws import AwsClients
@@ -29,7 +26,6 @@ from local.template.reader import Template
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-_API_SECONDS = 35.0
 ENDED_IMPORT = (
     "ended during the import. Rows imported so far are kept, and the next `serve` or `import` goes on with the rest."
     " If its file was not sent yet, import it again"
@@ -137,43 +133,6 @@ class ServedStack:
     def tokens(self) -> Tokens:
         """Return the issuer of the tokens that the API accepts."""
         return Tokens.load(self.state_dir, self._template)
-
-    def call_api(self, tenant: str, user: str, method: str, path: str) -> int:
-        """Send a request to the API, as this user, and return the status code of its response.
-
-        Raises LocalError if the API does not answer.
-        """
-        return self.request_api(tenant, user, method, path)[0]
-
-    def request_api(
-        self, tenant: str, user: str, method: str, path: str, body: object = None, if_match: str | None = None
-    ) -> tuple[int, bytes]:
-        """Send a request to the API, as this user, and return status code and body.
-
-        Raises LocalError if the API does not answer.
-        """
-        token = self.tokens.issue(tenant, user)
-        request = build_own_request(token, method, path, body, if_match)
-        connection = HTTPConnection(self.address.api.removeprefix("http://"), timeout=_API_SECONDS)
-        try:
-            connection.request(method, path, request.body or None, dict(request.headers))
-            response = connection.getresponse()
-            return response.status, response.read()
-        except (OSError, HTTPException) as exc:
-            raise LocalError(f"the API at {self.address.api} does not answer: {exc}") from exc
-        finally:
-            connection.close()
-
-    def is_idle(self) -> bool:
-        """Return whether no message is queued or in flight; raises LocalError if `serve` has ended."""
-        from local.event_sources.waiting import count_waiting
-
-        self.check_alive()
-        return not count_waiting(self._template, self._aws)
-
-    def wait_for_activity(self, seconds: float) -> None:
-        """Wait for that many seconds."""
-        time.sleep(seconds)
 
     def failures(self) -> list[InvocationFailedError]:
         """Return the failed invocations since this object was created, of all imports and requests."""

@@ -6,20 +6,19 @@ stack does not support raises TemplateError. Networks, permissions, encryption a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from local.errors import TemplateError
 from local.template import resources
+from local.template.account import ACCOUNT_ID, REGION
 from local.template.conditions import apply_conditions
 from local.template.intrinsics import get_referenced_id, load_document, resolve
 from local.template.model import ApiRoute, Bucket, EventSource, Function, Queue, Schedule, Subscription, Topic
 from local.template.routes import parse_api_route
 
-ACCOUNT_ID = "123456789012"
-REGION = "us-east-1"
 PSEUDO_PARAMETERS = {
     "AWS::AccountId": ACCOUNT_ID,
     "AWS::Region": REGION,
@@ -72,10 +71,14 @@ class Template:
         """Return a template; raise TemplateError with the name of what is not supported."""
         return _Reader(path).read()
 
-    def list_consumers(self) -> list[str]:
-        """Return the functions that the messages of an import lead to: not those of dead-letter queues."""
-        dead = {queue.redrive.dead_letter_queue for queue in self.queues.values() if queue.redrive}
-        return [source.function for source in self.event_sources if source.queue not in dead]
+    def uses(self, variable: str) -> bool:
+        """Return whether a function has the variable."""
+        return any(variable in function.environment for function in self.functions.values())
+
+    def list_functions(self, handlers: Sequence[str]) -> list[str]:
+        """Return the functions whose handlers are in these modules, in their order."""
+        found = {function.handler.partition(".")[0]: name for name, function in self.functions.items()}
+        return [found[handler] for handler in handlers if handler in found]
 
     def queue_arn(self, queue: str) -> str:
         """Return the ARN of a queue by its logical id."""

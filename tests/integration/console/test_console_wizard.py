@@ -160,7 +160,7 @@ def test_hostile_names_are_text_everywhere(browser: Browser, console_stack: Loca
 def test_similar_names_of_cases_are_offered_before_a_new_one(
     browser: Browser, console_stack: LocalStack, tmp_path: Path
 ) -> None:
-    assert console_stack.call_api("local", "me", "GET", "/cases") == 200
+    assert console_stack.request_api("local", "me", "GET", "/cases")[0] == 200
     with wizard(browser, console_stack) as window:
         page = window.page
         create_case(page, "Northwind v. Contoso")

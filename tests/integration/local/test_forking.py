@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ import pytest
 from local.lambda_runtime.forking import FORK_LOG, ForkServer
 from local.lambda_runtime.worker_pool import Runtime
 from local.services.processes import Processes
+from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from local.time_scale import TimeScale
 
@@ -42,7 +44,7 @@ def running(template_path: Path, logs: Path, forks: type[ForkServer] = ForkServe
         time_scale=TimeScale(),
         processes=processes,
         log_directory=logs,
-        forks=forks(processes, template, logs / FORK_LOG),
+        forks=forks(processes, logs / FORK_LOG),
     )
     try:
         yield runtime
@@ -117,3 +119,43 @@ def test_a_killed_fork_server_takes_its_workers_along_and_is_replaced(runtime: R
     wait_until_gone(runtime, "EchoFunction")
     after = runtime.invoke("EchoFunction", {})
     assert server_of(after) != server
+
+
+# What a function sees of the modules that were imported before its process was forked.
+_PROBE = """
+import json, os
+from shell.aws import clients
+from shell.observability import logger
+seen = {"service": logger.service, "key": clients.s3()._request_signer._credentials.access_key}
+seen |= {name: getattr(clients, name)().meta.endpoint_url for name in ("s3", "sqs", "sns")}
+with open(os.environ["PROBE"] + ".part", "w") as file:
+    json.dump(seen, file)
+os.rename(file.name, os.environ["PROBE"])
+"""
+
+
+def test_what_was_imported_before_the_fork_has_the_settings_of_each_worker(tmp_path: Path) -> None:
+    template, processes = Template.load(DEFAULT_TEMPLATE), Processes()
+    probe = tmp_path / "probe.py"
+    probe.write_text(_PROBE)
+    forks = ForkServer(processes, tmp_path / FORK_LOG)
+    forks.configure(template)
+    try:
+        for number in (1, 2):
+            endpoint, key = f"http://127.0.0.1:{number}", f"key-{number}"
+            variables = template.environment("StartImportFunction", endpoint) | {
+                "AWS_ENDPOINT_URL": endpoint,
+                "AWS_ACCESS_KEY_ID": key,
+                "AWS_SECRET_ACCESS_KEY": "secret",
+                "AWS_DEFAULT_REGION": "us-east-1",
+                "PROBE": str(tmp_path / key),
+            }
+            # cProfile runs a file, as a program; what it prints goes to the log.
+            assert forks.start("cProfile", str(probe), variables, tmp_path, tmp_path / "log").wait() == 0
+            seen = json.loads((tmp_path / key).read_text())
+            assert seen == {"service": variables["POWERTOOLS_SERVICE_NAME"], "key": key} | dict.fromkeys(
+                ("s3", "sqs", "sns"), endpoint
+            )
+    finally:
+        forks.stop()
+        processes.stop()

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from local.errors import LocalError
-from local.lambda_runtime.invocation import InvocationFailedError
+from local.lambda_runtime.invocation import STARTS, FunctionStartError, InvocationFailedError
 from local.lambda_runtime.worker_pool import Runtime
 from local.services.processes import Processes
 from local.stack import LocalStack, StackOptions
@@ -82,9 +82,11 @@ def test_a_function_that_takes_too_long_is_killed_with_what_it_started(runtime: 
 
 
 def test_a_handler_that_cannot_be_imported_says_why(runtime: Runtime) -> None:
-    with pytest.raises(InvocationFailedError, match="No module named 'missing'") as failed:
+    with pytest.raises(FunctionStartError, match="No module named 'missing'; 3 starts failed") as failed:
         runtime.invoke("BrokenFunction", {})
     assert failed.value.error_type == "Runtime.ImportModuleError"
+    assert type(InvocationFailedError.parse(str(failed.value))) is FunctionStartError
+    assert failed.value.log.read_text(encoding="utf-8").count("Unable to import module") == STARTS
 
 
 def test_a_function_has_as_many_workers_as_are_needed_and_allowed(runtime: Runtime) -> None:

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 from moto.iam.access_control import IAMPolicy, PermissionResult
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
+from local.template.account import ACCOUNT_ID, REGION
 from local.template.intrinsics import resolve
-from local.template.reader import ACCOUNT_ID, PSEUDO_PARAMETERS, REGION, Template
+from local.template.reader import PSEUDO_PARAMETERS, Template
 from tests.support.aws.request_resources import AwsRequest, UnknownRequestError
 from tests.unit.template.conftest import Deployed, listed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 
 from exhibit_ingest.client.answers import ApiError
-from exhibit_ingest.importing.cancellation import cancel_import, describe_cancelled
+from exhibit_ingest.errors import CommandError
+from exhibit_ingest.importing.cancellation import call_in_time, cancel_import, describe_cancelled
 from exhibit_ingest.importing.codes import CodeCounts, read_codes
 from exhibit_ingest.importing.reports import download_reports
 from exhibit_ingest.importing.state import ImportState
@@ -91,6 +93,22 @@ def test_a_cancelled_import_is_described_with_its_reports(tmp_path: Path) -> Non
     assert found.has_reports
     assert describe_cancelled(found).startswith("the import was cancelled: 4 of 9 rows are in, 1 rejected.")
     assert ("POST", "/imports/7/cancel", None) in api.requests
+
+
+def test_a_stack_that_does_not_answer_does_not_hold_an_interrupted_command(tmp_path: Path) -> None:
+    requested, released = threading.Event(), threading.Event()
+
+    def hang(method: str, path: str, body: object) -> Document:
+        requested.set()
+        released.wait()
+        return details("cancelled")
+
+    session, _ = open_session(hang, tmp_path)
+    with pytest.raises(CommandError, match="did not answer in time"):
+        call_in_time(lambda: cancel_import(session, 7))
+    assert requested.is_set()
+    released.set()
+    assert call_in_time(lambda: cancel_import(session, 7)).status == "cancelled"
 
 
 @pytest.mark.parametrize(("status", "is_raised"), [(409, False), (503, True)])

@@ -60,7 +60,8 @@ def test_no_module_reads_a_variable_of_its_worker_before_the_fork(tmp_path: Path
 @pytest.mark.parametrize("name", ["POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL", "PYTHONHASHSEED"])
 def test_a_worker_with_another_value_of_what_was_read_is_not_forked(name: str, tmp_path: Path) -> None:
     shared = TEMPLATE.environment("StartImportFunction", "")
-    forks = ForkServer(Processes(), TEMPLATE, tmp_path / "log")
+    forks = ForkServer(Processes(), tmp_path / "log")
+    forks.configure(TEMPLATE)
     roots = {"PYTHONPATH": os.pathsep.join(str(root) for root in TEMPLATE.import_roots)}
     worker = build_child_environment() | shared | roots
     assert forks.can_start({**worker, "IMPORT_BUCKET": "another"}) == (sys.platform == "linux")
