@@ -28,7 +28,7 @@ from benchmarks.imports.load_file import Shape
 from benchmarks.output import DONE, run_command, run_measurement
 from local.stack import LocalStack, StackOptions
 from local.stack.places import find_storage
-from local.template.reader import REGION
+from local.template.account import REGION
 from shell.db.ids import INCREMENT
 
 _DESCRIPTION = """\
