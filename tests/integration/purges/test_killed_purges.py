@@ -60,13 +60,15 @@ class _Killer:
         self._left -= 1
         if self._left <= 0:
             self.kills += 1
-            self._left = self._random.randint(1, 40)
+            # A batch of imports has some fifty steps: one must get through it.
+            self._left = self._random.randint(1, 120)
             raise KilledError
 
 
 @pytest.mark.slow
-def test_a_purge_that_is_killed_at_any_statement_has_the_same_certificate(world: World) -> None:
-    case, killer = fill_case(world, 1), _Killer(7)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_purge_that_is_killed_at_any_statement_has_the_same_certificate(world: World, seed: int) -> None:
+    case, killer = fill_case(world, 1), _Killer(seed)
     expected, rows = digests(case), case.rows
     request(world, 1)
     while not has_ended(world, 1):
@@ -74,7 +76,7 @@ def test_a_purge_that_is_killed_at_any_statement_has_the_same_certificate(world:
             run.take_purges_on()
         end_pauses(world)
     certificate = stored(world, 1)
-    assert killer.kills > 50
+    assert killer.kills > 15, killer.kills
     assert matches(certificate, case)
     assert {each.table: each.sha256 for each in certificate.rows} == {name: expected[name] for name in rows}
 
