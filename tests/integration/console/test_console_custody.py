@@ -55,9 +55,7 @@ def test_a_device_is_added_recorded_and_handed_on(browser: Browser, console_stac
     add_custodian(console_stack, CASE, "Ada Held")
     with device_window(browser, console_stack, 110) as window:
         page = window.page
-        expect(
-            page.get_by_text("No device has this number yet.")
-        ).to_be_visible()
+        expect(page.get_by_text("No device has this number yet.")).to_be_visible()
         window.go("custody")
         page.get_by_role("button", name="Add a device").click()
         page.get_by_label("Number").fill("110")
