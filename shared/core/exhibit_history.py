@@ -203,12 +203,7 @@ def encode_changes(changes: Changes) -> bytes:
     The JSON begins with `{` (0x7B). A zlib stream never does: the lower four bits of its first byte are 8 (RFC 1950,
     section 2.2). Equal changes have equal bytes.
     """
-    return compress_document(write_document(changes))
-
-
-def write_document(changes: Changes) -> str:
-    """Return the changes as compact JSON."""
-    return _ENCODER.encode(describe_changes(changes))
+    return compress_document(_ENCODER.encode(describe_changes(changes)))
 
 
 def compress_document(text: str) -> bytes:

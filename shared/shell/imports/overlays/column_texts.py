@@ -9,14 +9,16 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from json.encoder import encode_basestring
 
-from core.exhibit_history import ABSENT, Key, Kind, Stated, Value, encode_stated, write_document
+from core.exhibit_history import ABSENT, Key, Kind, Stated, Value, encode_stated
 from core.row_texts import Part, join_rows
 from shell.exhibits.updates import FileColumns
 from shell.imports.overlays.column_keys import KeyColumn, KeyColumns, combine
 from shell.imports.overlays.links import LinkChanges
+from shell.tables.name_kinds import NAME_KINDS
 from shell.utils.document_properties import order_properties
 
 _ROW_HASH = Key(Kind.FIELD, "row_hash")
+_ADDED, _REMOVED = '{"old":false,"new":true}', '{"old":true,"new":false}'
 
 
 class ColumnTexts:
@@ -26,7 +28,6 @@ class ColumnTexts:
         self._keys, self._rows = keys, len(keys.candidates)
         self._old = {each.key: _encode(each.old) for each in keys.list_keys()}
         self._new = {each.key: _encode(each.new) for each in keys.list_keys()}
-        self._links: dict[tuple[object, object], str] = {}
         self._stated: dict[tuple[object, ...], bytes] = {}
 
     def write_histories(self) -> list[str]:
@@ -65,12 +66,14 @@ class ColumnTexts:
 
     def _write_links(self, links: LinkChanges) -> str:
         """Return the sections of the links, without the braces around them."""
-        if not links.added and not links.removed:
-            return ""
-        key = (links.added, links.removed)
-        if key not in self._links:
-            self._links[key] = write_document(links.list_changes())[1:-1]
-        return self._links[key]
+        sections = []
+        for kind in NAME_KINDS:
+            named = [(name, _ADDED) for each, _, name in links.added if each is kind]
+            named += [(name, _REMOVED) for each, _, name in links.removed if each is kind]
+            if named:
+                items = ",".join([f"{encode_basestring(name)}:{change}" for name, change in sorted(named)])
+                sections.append(f'"{kind.table}":{{{items}}}')
+        return ",".join(sections)
 
     @cached_property
     def is_new_order(self) -> bool:
