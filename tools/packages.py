@@ -66,8 +66,9 @@ shell.imports.state: core.imports core.load_file DOMAIN
 shell.imports.splitting: shell.imports.state
   core.dates core.imports core.load_file core.image_load_file shell.prefetch DOMAIN
 shell.imports.rows: core.dates core.imports core.load_file core.texts core.cells shell.tables UTILS
-shell.imports.chunks: shell.imports.rows shell.imports.state shell.imports.corrections shell.volume_files
-  shell.custodian_ops shell.taggings_ops
+shell.imports.overlays: shell.imports.rows core.imports core.load_file core.texts DOMAIN
+shell.imports.chunks: shell.imports.rows shell.imports.overlays shell.imports.state shell.imports.corrections
+  shell.volume_files shell.custodian_ops shell.taggings_ops
   core.cells core.checks core.dates core.imports core.load_file core.texts core.volumes DOMAIN
 shell.imports.twins: shell.imports.rows shell.imports.state shell.imports.chunks core.imports core.load_file DOMAIN
 shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files

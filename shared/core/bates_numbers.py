@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 # More digits do not fit into the integers of the database.
@@ -78,11 +79,11 @@ def read_span(begin: str, end: str | None) -> NumberSpan:
     except ValueError:
         return NumberSpan(begin.encode(), None, None, None)
     last = first
-    try:
-        other, number = parse_bates_number(end or "")
-        last = number if other == prefix and number > first else first
-    except ValueError:
-        pass
+    # Most documents have one number, which is not parsed twice.
+    if end and end != begin:
+        with suppress(ValueError):
+            other, number = parse_bates_number(end)
+            last = number if other == prefix and number > first else first
     # ceil(log2(count)) of the count of its numbers, exactly.
     return NumberSpan(prefix.encode(), (last - first).bit_length(), first, last)
 

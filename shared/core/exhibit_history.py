@@ -203,10 +203,11 @@ def encode_changes(changes: Changes) -> bytes:
     The JSON begins with `{` (0x7B). A zlib stream never does: the lower four bits of its first byte are 8 (RFC 1950,
     section 2.2). Equal changes have equal bytes.
     """
-    return _compress(_ENCODER.encode(describe_changes(changes)))
+    return compress_document(_ENCODER.encode(describe_changes(changes)))
 
 
-def _compress(text: str) -> bytes:
+def compress_document(text: str) -> bytes:
+    """Return JSON in the form of `encode_changes`."""
     document = text.encode()
     return document if len(document) < COMPRESSED_FROM_BYTES else zlib.compress(document, _LEVEL)
 
@@ -256,7 +257,7 @@ def encode_stated(stated: Stated) -> bytes:
     names = {kind.value: sorted(found[kind]) for kind in sorted(found)}
     if stated.whole:
         names[_WHOLE] = sorted(kind.value for kind in stated.whole)
-    return _compress(_ENCODER.encode(names))
+    return compress_document(_ENCODER.encode(names))
 
 
 @lru_cache(maxsize=256)

@@ -46,22 +46,27 @@ class PropertyChanges(NamedTuple):
 
 
 class RowOverlay:
-    """How the rows of one file overlay documents."""
+    """How the rows of one file overlay documents.
+
+    `texts` and `dates` are the columns of fields, `properties` those that may be properties, `keys` the fields of ids
+    among these, `later` the columns that are texts now, each by name. `members` are the keys that a column of each of
+    `companions`, or of a date, sets together.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self._mode, columns = layout.load_mode, tuple(zip(layout.names, layout.fields, strict=True))
         self._clears = self._mode.blanks is Blanks.CLEAR
         indexes = {field: index for index, (_, field) in enumerate(columns) if field not in MULTI_COLUMN_FIELDS}
-        self._texts = {field: indexes[field] for field in (*KEYS[1:], *TEXTS) if field in indexes}
-        self._dates = {column.field: column.index for column in layout.date_columns}
-        self._properties = {
+        self.texts = {field: indexes[field] for field in (*KEYS[1:], *TEXTS) if field in indexes}
+        self.dates = {column.field: column.index for column in layout.date_columns}
+        self.properties = {
             name: index for index, (name, field) in enumerate(columns) if field not in (*TEXTS, ORIGINAL_LINE)
         }
-        self._keys = {name: str(field) for name, field in columns if field in KEYS}
-        self._later = {layout.names[index]: index for _, index in layout.moved_texts}
+        self.keys = {name: str(field) for name, field in columns if field in KEYS}
+        self.later = {layout.names[index]: index for _, index in layout.moved_texts}
         self.text_names = frozenset(name for name, field in columns if field == EXTRACTED_TEXT)
-        self._companions = tuple(dict.fromkeys((*KEYS[1:], *(field for field, _ in layout.moved_texts))))
-        self._members = {field: _list_members(layout, field) for field in (*self._companions, *DATE_FIELDS)}
+        self.companions = tuple(dict.fromkeys((*KEYS[1:], *(field for field, _ in layout.moved_texts))))
+        self.members = {field: _list_members(layout, field) for field in (*self.companions, *DATE_FIELDS)}
 
     @property
     def replaces_names(self) -> bool:
@@ -77,9 +82,9 @@ class RowOverlay:
         self, cells: Sequence[str], row: OverlaidDocument, stored: OverlaidDocument
     ) -> dict[str, str | None]:
         """Return the values of the fields that the row sets, also of those that have them already."""
-        touched = [field for field, index in self._texts.items() if self._clears or not is_blank(cells[index])]
+        touched = [field for field, index in self.texts.items() if self._clears or not is_blank(cells[index])]
         # Only texts are stored with their padding. A parent may follow from other cells than its own.
-        padding = {field for field in touched if field in TEXTS and is_blank(cells[self._texts[field]])}
+        padding = {field for field in touched if field in TEXTS and is_blank(cells[self.texts[field]])}
         given = {field: None if field in padding else row.fields[field] for field in touched}
         return given | self._find_dates(cells, row, stored)
 
@@ -99,7 +104,7 @@ class RowOverlay:
         return given | precisions
 
     def _list_dates(self, cells: Sequence[str]) -> list[str]:
-        return [date for date, index in self._dates.items() if self._clears or not is_blank(cells[index])]
+        return [date for date, index in self.dates.items() if self._clears or not is_blank(cells[index])]
 
     def find_companions(
         self, cells: Sequence[str], stored: OverlaidDocument, properties: PropertyChanges, changed: Collection[Key]
@@ -117,12 +122,12 @@ class RowOverlay:
                 yield from (key for key in members if key.kind is Kind.FIELD or key.name in names)
 
     def _find_members(self, cells: Sequence[str], stored: OverlaidDocument) -> Iterator[frozenset[Key]]:
-        own = (field for field in self._companions if field in self._texts)
-        touched = [field for field in own if self._clears or not is_blank(cells[self._texts[field]])]
+        own = (field for field in self.companions if field in self.texts)
+        touched = [field for field in own if self._clears or not is_blank(cells[self.texts[field]])]
         dates, source = self._list_dates(cells), stored.fields["document_date_source"]
         for field in (*touched, *dates):
             follows = field == source and "document_date" not in dates
-            yield self._members[field] | (self._members["document_date"] if follows else frozenset())
+            yield self.members[field] | (self.members["document_date"] if follows else frozenset())
 
     def is_as_new(self, cells: Sequence[str]) -> bool:
         """Return whether the row leaves in its own document what it would store in a new one."""
@@ -134,12 +139,12 @@ class RowOverlay:
         An id is a property only with the spaces around it, or blank with the parent that follows from other cells. A
         text takes the place of the property that an earlier version made of its column.
         """
-        blank = {name for name, index in self._properties.items() if is_blank(cells[index])}
-        derived = {name for name in blank & self._keys.keys() if self._clears and row.fields.get(self._keys[name])}
+        blank = {name for name, index in self.properties.items() if is_blank(cells[index])}
+        derived = {name for name in blank & self.keys.keys() if self._clears and row.fields.get(self.keys[name])}
         # In the order of the columns: that of a set differs from process to process.
-        given = [name for name in self._properties if name in derived or name not in blank]
-        exact = {name for name in self._keys.keys() - blank if _is_trimmed(cells[self._properties[name]])}
-        moved = {name for name, index in self._later.items() if self._clears or not is_blank(cells[index])}
+        given = [name for name in self.properties if name in derived or name not in blank]
+        exact = {name for name in self.keys.keys() - blank if _is_trimmed(cells[self.properties[name]])}
+        moved = {name for name, index in self.later.items() if self._clears or not is_blank(cells[index])}
         # What does not fit is in the text of the document, and must not leave the property of another one.
         dropped = {name for name in self.text_names - blank if name not in row.properties}
         removed = (blank - derived if self._clears else set()) | exact | moved | dropped

@@ -152,6 +152,11 @@ def insert_bisecting(
     return _bisect(transaction, insert, rows)
 
 
+def try_write(transaction: Session, write: Callable[[], None]) -> bool:
+    """Write in a SAVEPOINT; return False, with nothing written, if an error of class DATA blames a value."""
+    return not _bisect(transaction, lambda _: write(), [()])
+
+
 def _bisect(
     transaction: Session, insert: Callable[[Sequence[AnyRow]], None], rows: Sequence[AnyRow]
 ) -> list[tuple[AnyRow, int | None]]:

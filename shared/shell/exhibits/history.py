@@ -9,7 +9,7 @@ one did not. The history of an exhibit that an undo removed stays: entries do no
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -71,6 +71,16 @@ class NewEntry(NamedTuple):
     stated: Stated | None = None
 
 
+class EncodedEntry(NamedTuple):
+    """A row to write like a NewEntry, with its changes and what it states as they are stored."""
+
+    exhibit_id: int
+    version: int
+    line_no: int | None
+    changes: bytes
+    stated: bytes | None
+
+
 def read_fields(exhibit: Exhibits) -> dict[str, str | None]:
     """Return the fields of the exhibit as the history stores them."""
     return describe_fields({name: getattr(exhibit, name) for name in RECORDED_COLUMNS})
@@ -105,21 +115,22 @@ def write_entries(transaction: Session, author: Author, entries: Sequence[NewEnt
     The transaction has locked the exhibits and has written, or will write, the versions. Raises SQLAlchemy's
     IntegrityError if an exhibit has a row of that version.
     """
-    action, user_id, import_id, undo_no, job_id = author
-    rows = [
-        (
-            each.exhibit_id,
-            each.version,
-            action.value,
-            user_id,
-            import_id,
-            each.line_no,
-            undo_no,
-            encode_changes(each.changes),
+    encoded = (
+        EncodedEntry(
+            *(each.exhibit_id, each.version, each.line_no, encode_changes(each.changes)),
             None if each.stated is None else encode_stated(each.stated),
-            job_id,
         )
         for each in entries
+    )
+    write_encoded(transaction, author, encoded)
+
+
+def write_encoded(transaction: Session, author: Author, entries: Iterable[EncodedEntry]) -> None:
+    """Do what `write_entries` does with entries that are encoded already."""
+    action, user_id, import_id, undo_no, job_id = author
+    rows = [
+        (exhibit_id, version, action.value, user_id, import_id, line_no, undo_no, changes, stated, job_id)
+        for exhibit_id, version, line_no, changes, stated in entries
     ]
     insert_new(transaction, ExhibitChanges.__tablename__, _COLUMNS, rows)
 

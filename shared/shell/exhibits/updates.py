@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from core.errors import DatabaseUnavailableError
+from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_history import describe_fields
 from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument
 from core.load_mode import OverlayKey
 from core.slices import slice_by_size
 from shell.db.bulk_insert import overwrite_versioned
-from shell.db.group_concat import select_packed_rows
+from shell.db.group_concat import BETWEEN_VALUES, select_json_rows, select_packed
 from shell.db.sql_literals import execute_literal, format_match
 from shell.exhibits.numbers import find_claimants
 from shell.tables.name_kinds import NameKind
@@ -27,9 +30,11 @@ from shell.utils.document_properties import Properties, order_properties, parse_
 
 SLICE_BYTES, SLICE_ROWS = 1_000_000, 500
 _KEY_COLUMNS = (
-    "id, control_number, bates_begin, version, row_hash, COALESCE(LENGTH(document_properties), 0) AS size, "
+    "id, control_number, bates_begin, version, {row_hash}, COALESCE(LENGTH(document_properties), 0), "
     "page_set_id, text_id"
 )
+# A date as text has the form of the history.
+_VALUE_COLUMNS = ", ".join(f"CAST({each} AS CHAR)" if each in DATE_FIELDS else each for each in OVERLAID_COLUMNS)
 _VALUES = (*OVERLAID_COLUMNS, "document_properties", "row_hash")
 # Columns without a default need values, which an existing row does not get.
 _WRITTEN = ("id", "case_id", "control_number", "import_id", "line_no", *_VALUES)
@@ -158,15 +163,20 @@ def has_key(transaction: Session, case_id: int, key: OverlayKey, exhibits: Mappi
 
 
 def lock_exhibits(transaction: Session, ids: Collection[int]) -> dict[int, KeyedExhibit]:
-    """Lock the exhibits in the order of their ids and return them as they are now, by id; one may be gone."""
+    """Lock the exhibits in the order of their ids and return them as they are now, by id; one may be gone.
+
+    The server locks what it reads in the order of the index.
+    """
     if not ids:
         return {}
-    rest = f"FORCE INDEX (PRIMARY) WHERE {format_match('id', sorted(ids))} ORDER BY id FOR UPDATE"
-    return {exhibit.id: exhibit for exhibit in _select(transaction, rest)}
+    columns = _KEY_COLUMNS.format(row_hash="HEX(row_hash)")
+    rest = f"FROM exhibits FORCE INDEX (PRIMARY) WHERE {format_match('id', sorted(ids))} FOR UPDATE"
+    found = sorted(map(KeyedExhibit._make, select_json_rows(transaction, columns, rest)), key=attrgetter("id"))
+    return {each.id: each._replace(row_hash=each.row_hash and bytes.fromhex(str(each.row_hash))) for each in found}
 
 
 def _select(transaction: Session, rest: str) -> Iterator[KeyedExhibit]:
-    statement = f"SELECT {_KEY_COLUMNS} FROM exhibits {rest}"  # noqa: S608 - literals
+    statement = f"SELECT {_KEY_COLUMNS.format(row_hash='row_hash')} FROM exhibits {rest}"  # noqa: S608 - literals
     yield from map(KeyedExhibit._make, execute_literal(transaction.connection(), statement, "SELECT exhibits"))
 
 
@@ -175,13 +185,28 @@ def slice_exhibits(exhibits: Sequence[KeyedExhibit]) -> Iterator[list[KeyedExhib
     return slice_by_size(exhibits, lambda exhibit: exhibit.size, SLICE_BYTES, SLICE_ROWS)
 
 
+def select_values(transaction: Session, ids: Sequence[int]) -> list[Sequence[Any]]:
+    """Return id, import, stored properties and OVERLAID_COLUMNS of exhibits; dates have the form of the history.
+
+    What is more than the server packs into one result is read in halves.
+    """
+    columns = f"id, import_id, document_properties, {_VALUE_COLUMNS}"
+    try:
+        return select_json_rows(transaction, columns, f"FROM exhibits WHERE {format_match('id', ids)}")
+    except DatabaseUnavailableError:
+        middle = len(ids) // 2
+        if not middle:
+            raise
+    return [*select_values(transaction, ids[:middle]), *select_values(transaction, ids[middle:])]
+
+
 def read_stored_documents(transaction: Session, ids: Sequence[int]) -> dict[int, StoredDocument]:
-    """Return the stored values of exhibits by their ids."""
-    if not ids:
-        return {}
-    columns = ", ".join(OVERLAID_COLUMNS)
-    statement = f"SELECT id, import_id, document_properties, {columns} FROM exhibits WHERE {format_match('id', ids)}"  # noqa: S608
-    found: list[Any] = list(execute_literal(transaction.connection(), statement, "SELECT exhibits"))
+    """Return the stored values of exhibits by their ids; dates are texts."""
+    return build_documents(transaction, select_values(transaction, ids) if ids else [])
+
+
+def build_documents(transaction: Session, found: Sequence[Sequence[Any]]) -> dict[int, StoredDocument]:
+    """Return what `select_values` returned as documents, by id."""
     files = FileColumns(transaction, {import_id for _, import_id, *_ in found})
     return {
         exhibit_id: StoredDocument(*_read_document(properties, values), import_id, files)
@@ -206,13 +231,18 @@ def update_exhibits(transaction: Session, updates: Sequence[ExhibitUpdate]) -> N
     overwrite_versioned(transaction, "exhibits", _WRITTEN, rows, _VALUES)
 
 
+def update_columns(transaction: Session, ids: Sequence[int], columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write the values of these columns, at least one, and raise the versions, as `update_exhibits` does."""
+    rows = [(exhibit_id, *_NEVER_STORED, *values) for exhibit_id, *values in zip(ids, *columns.values(), strict=True)]
+    overwrite_versioned(transaction, "exhibits", (*_WRITTEN[: 1 + len(_NEVER_STORED)], *columns), rows, list(columns))
+
+
 def list_links(transaction: Session, kind: NameKind, ids: Sequence[int]) -> dict[int, dict[int, str]]:
     """Return the names that exhibits are linked to, by exhibit: each name by its id; two statements."""
     found: dict[int, dict[int, str]] = {}
     if ids:
-        rows = f"FROM {kind.link_table} WHERE {format_match('exhibit_id', sorted(ids))}"
-        pairs = [(int(e), int(n)) for e, n in select_packed_rows(transaction, f"exhibit_id, {kind.key_column}", rows)]
-        names = _find_names(transaction, kind, {name_id for _, name_id in pairs})
+        pairs = list(map(split_link, select_links(transaction, kind, ids)))
+        names = read_names(transaction, kind, {name_id for _, name_id in pairs})
         for exhibit_id, name_id in pairs:
             # Without locks on the exhibits, a link and its name can be deleted meanwhile.
             if name_id in names:
@@ -220,7 +250,25 @@ def list_links(transaction: Session, kind: NameKind, ids: Sequence[int]) -> dict
     return found
 
 
-def _find_names(transaction: Session, kind: NameKind, ids: Collection[int]) -> dict[int, str]:
+def select_links(transaction: Session, kind: NameKind, ids: Collection[int]) -> list[str]:
+    """Return what exhibits, at least one, are linked to, each link as `write_link` writes it."""
+    rows = f"FROM {kind.link_table} WHERE {format_match('exhibit_id', sorted(ids))}"
+    return select_packed(transaction, f"exhibit_id, {kind.key_column}", rows)
+
+
+def write_link(exhibit_id: int, name_id: int) -> str:
+    """Return a link as a text, which is compared in sets."""
+    return f"{exhibit_id}{BETWEEN_VALUES}{name_id}"
+
+
+def split_link(link: str) -> tuple[int, int]:
+    """Return the ids of the exhibit and the name."""
+    exhibit_id, name_id = link.split(BETWEEN_VALUES)
+    return int(exhibit_id), int(name_id)
+
+
+def read_names(transaction: Session, kind: NameKind, ids: Collection[int]) -> dict[int, str]:
+    """Return the names with these ids, by id; one that was deleted is missing."""
     if not ids:
         return {}
     statement = f"SELECT id, name FROM {kind.table} WHERE {format_match('id', sorted(ids))}"  # noqa: S608 - literals

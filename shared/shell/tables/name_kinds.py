@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from shell.tables.custodians_tags import Custodians, Tags
 
 
-@dataclass(frozen=True)
+# Each kind is equal to itself alone, which makes it a quick key.
+@dataclass(frozen=True, eq=False)
 class NameKind:
     """A kind of name: its model, the table that links it to exhibits, and every table that references it.
 

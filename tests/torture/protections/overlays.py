@@ -15,7 +15,8 @@ _ROWS, _STORE = "shell.imports.chunks.overlay_targets", "shell.exhibits.updates"
 def _overlay_lock() -> None:
     """Decide from what is read without locks; an entry of the history gets the version that the exhibit has by then."""
     instead(f"{_ROWS}:lock_exhibits", read_exhibits)
-    swap("shell.imports.chunks.overlay_writer:write_entries", at_current_version)
+    for write in ("write_entries", "write_encoded"):
+        swap(f"shell.imports.chunks.overlay_writer:{write}", at_current_version)
 
 
 def _undo_lock() -> None:
@@ -34,7 +35,7 @@ def read_exhibits(transaction: Any, ids: Any) -> Any:
 
 
 def at_current_version(write: Any) -> Any:
-    """Make of `write_entries` one that takes the versions that the exhibits have by then."""
+    """Make of `write_entries` or `write_encoded` one that takes the versions that the exhibits have by then."""
 
     def written(transaction: Any, author: Any, entries: Any) -> None:
         current = [entry._replace(version=_read_version(transaction, entry.exhibit_id)) for entry in entries]

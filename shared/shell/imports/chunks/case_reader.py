@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from core.imports.columns.facts import ColumnFacts
 from core.load_file.layout import Layout
-from core.load_mode import Blanks
+from core.load_mode import Blanks, OverlayKey
 from core.statuses import ImportStatus
 from core.texts.cells import EXTRACTED_TEXT
 from shell.db.session import session
@@ -72,11 +72,13 @@ def _drop_names(row: StorableRow, columns: frozenset[str]) -> StorableRow:
 
 
 def _find_held(reading: Session, case_id: int, numbers: Sequence[str], layout: Layout) -> Mapping[str, StoredExhibit]:
-    if layout.load_mode.is_overlay:
-        key = layout.load_mode.overlay_key
+    key = layout.load_mode.overlay_key
+    if layout.load_mode.is_overlay and key is not OverlayKey.CONTROL_NUMBER:
         found = find_by_key(reading, case_id, key, set(numbers), any_number=layout.any_number)
         return {key: StoredExhibit(first.id, 0, 0, first.row_hash) for key, [first, *_] in found.items()}
-    return find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
+    # The case of an overlay has them.
+    may_be_held = layout.load_mode.is_overlay or may_hold(reading, case_id, numbers)
+    return find_exhibits(reading, case_id, numbers) if may_be_held else {}
 
 
 def _read_texts(reading: Session, layout: Layout, held: Mapping[str, StoredExhibit]) -> Mapping[int, bytes]:

@@ -6,14 +6,14 @@ for a check without. Reading is bounded: the exhibits of a chunk can take 64 KB 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
 from core.bates_numbers import describe_change
 from core.codes import WarningCode
-from core.errors import ConflictError, UnavailableError
+from core.errors import UnavailableError
 from core.exhibit_history import Change, Changes, Key, Kind, Stated
 from core.imports.overlay import RowOverlay
 from core.load_file.layout import Layout
@@ -26,36 +26,25 @@ from shell.exhibits.updates import (
     ExhibitUpdate,
     KeyedExhibit,
     StoredDocument,
-    list_links,
-    read_stored_documents,
+    build_documents,
+    select_values,
     slice_exhibits,
 )
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.comparison import CHANGED_MEANWHILE
 from shell.imports.chunks.number_claims import BATES_KEYS, find_replaced
 from shell.imports.chunks.overlay_targets import OverlayTargets
 from shell.imports.chunks.overlay_texts import TEXT_KEY, ChunkTexts, TextChange
 from shell.imports.chunks.overlay_values import ValueChanges, compare_values, list_stated
 from shell.imports.chunks.results import RowResults
 from shell.imports.corrections.changed_since import CorrectedDocument, find_changed
+from shell.imports.overlays.column_keys import Candidate
+from shell.imports.overlays.columns import NO_COLUMN_CHANGES, ColumnChanges, ColumnComparison
+from shell.imports.overlays.links import NO_LINK_CHANGES, ChunkLinks, LinkChanges
 from shell.imports.rows.coercion import StorableRow, build_path_warning
-from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.document_properties import PropertyChange
 
 _RANGE = tuple(key.name for key in BATES_KEYS)
 _ROW_HASH = Key(Kind.FIELD, "row_hash")
-
-
-class _LinkChanges(NamedTuple):
-    """The links of one exhibit that change: the names' kinds, ids and names as stored; and those that the row states.
-
-    Where the names of a row replace others, it states the kind as a whole.
-    """
-
-    added: Sequence[tuple[NameKind, int, str]] = ()
-    removed: Sequence[tuple[NameKind, int, str]] = ()
-    stated: frozenset[Key] = frozenset()
-    whole: frozenset[Kind] = frozenset()
 
 
 class OverlaidRow(NamedTuple):
@@ -65,8 +54,15 @@ class OverlaidRow(NamedTuple):
     exhibit: KeyedExhibit
     update: ExhibitUpdate
     changes: Changes
-    links: _LinkChanges
+    links: LinkChanges
     stated: Stated
+
+
+class DecidedRows(NamedTuple):
+    """The rows of a slice that change their exhibits: those decided row by row, and those decided by column."""
+
+    rows: list[OverlaidRow]
+    columns: ColumnChanges = NO_COLUMN_CHANGES
 
 
 class ChunkOverlay:
@@ -75,34 +71,63 @@ class ChunkOverlay:
     def __init__(self, chunk_input: ChunkInput, results: RowResults) -> None:
         self._input, self._results = chunk_input, results
         self._overlay = RowOverlay(chunk_input.layout)
+        self._links = ChunkLinks(chunk_input.layout, self._overlay, chunk_input.found_names)
         self._limit = column_limits("exhibits")["document_properties"]
+        self._columns = ColumnComparison(chunk_input.layout, self._overlay, self._limit)
         self._texts = ChunkTexts(chunk_input.layout, chunk_input.pack, {})
 
     def decide(
-        self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]
-    ) -> Iterator[list[OverlaidRow]]:
+        self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]], *, by_column: bool = False
+    ) -> Iterator[DecidedRows]:
         """Yield the rows that change their exhibits, a bounded slice at a time; the others are `unchanged`.
 
-        Raises UnavailableError, so that the chunk is read again, if its rows were read without values because all of
-        them had the hashes of their exhibits, and one has not any more.
+        With `by_column`, regular rows are decided by column. Raises UnavailableError, so that the chunk is read again,
+        if its rows were read without values because all of them had the hashes of their exhibits, and one has not any
+        more.
         """
-        links = self._find_link_changes(transaction, targets)
+        links = self._links.find(transaction, targets)
         self._texts = self._read_texts(transaction, [exhibit.id for _, exhibit in targets])
         rows = {exhibit.id: row for row, exhibit in targets}
+        decide = self._decide_columns if by_column else self._decide_rows
         for part in slice_exhibits([exhibit for _, exhibit in targets]):
-            ids = [
-                each.id
-                for each in part
-                if _changes_links(links.get(each.id))
-                or not self._has_values(rows[each.id], each)
-                or self._texts.compare(rows[each.id], each).change
-            ]
-            stored = read_stored_documents(transaction, ids)
-            decided = (
-                self._decide(rows[each.id], each, stored.get(each.id), links.get(each.id, _LinkChanges()))
-                for each in part
-            )
-            yield self._leave_out_changed(transaction, [overlaid for overlaid in decided if overlaid])
+            yield decide(transaction, self._read(transaction, [(rows[each.id], each) for each in part], links))
+
+    def _read(
+        self,
+        transaction: Session,
+        part: Sequence[tuple[StorableRow, KeyedExhibit]],
+        links: Mapping[int, LinkChanges],
+    ) -> list[Candidate]:
+        """Return the rows that may change their exhibits, with what is stored; the others are `unchanged`."""
+        ids = [exhibit.id for row, exhibit in part if self._may_change(row, exhibit, links.get(exhibit.id))]
+        stored = {each[0]: each for each in select_values(transaction, ids)} if ids else {}
+        self._results.unchanged += [(row, exhibit.id) for row, exhibit in part if exhibit.id not in stored]
+        return [
+            Candidate(row, exhibit, stored[exhibit.id], links.get(exhibit.id, NO_LINK_CHANGES))
+            for row, exhibit in part
+            if exhibit.id in stored
+        ]
+
+    def _may_change(self, row: StorableRow, exhibit: KeyedExhibit, links: LinkChanges | None) -> bool:
+        changes_links = links is not None and bool(links.added or links.removed)
+        return changes_links or not self._has_values(row, exhibit) or bool(self._texts.compare(row, exhibit).change)
+
+    def _decide_columns(self, transaction: Session, read: Sequence[Candidate]) -> DecidedRows:
+        # The key of some rows names their document by another of its numbers.
+        regular = [each for each in read if each.row.source.line_no not in self._results.by_number]
+        columns, others = self._columns.compare(transaction, regular)
+        self._results.unchanged += [(each.row, each.exhibit.id) for each in columns.unchanged]
+        rest = [each for each in read if each.row.source.line_no in self._results.by_number]
+        return DecidedRows(self.decide_rows(transaction, [*others, *rest]), columns)
+
+    def _decide_rows(self, transaction: Session, read: Sequence[Candidate]) -> DecidedRows:
+        return DecidedRows(self.decide_rows(transaction, read))
+
+    def decide_rows(self, transaction: Session, read: Sequence[Candidate]) -> list[OverlaidRow]:
+        """Decide row by row; return the rows that change their exhibits, the others are `unchanged`."""
+        stored = build_documents(transaction, [each.stored for each in read])
+        decided = (self._decide(each.row, each.exhibit, stored[each.exhibit.id], each.links) for each in read)
+        return self._leave_out_changed(transaction, [overlaid for overlaid in decided if overlaid])
 
     def _leave_out_changed(self, transaction: Session, part: list[OverlaidRow]) -> list[OverlaidRow]:
         """Reject the rows of a correction whose documents were changed since the import that it corrects (D292)."""
@@ -117,12 +142,9 @@ class ChunkOverlay:
         return [each for each in part if each.exhibit.id not in refused]
 
     def _decide(
-        self, row: StorableRow, exhibit: KeyedExhibit, stored: StoredDocument | None, links: _LinkChanges
+        self, row: StorableRow, exhibit: KeyedExhibit, stored: StoredDocument, links: LinkChanges
     ) -> OverlaidRow | None:
-        """Return what the row changes; None if that is nothing. `stored` is only needed if it may be something."""
-        if stored is None:
-            self._results.unchanged.append((row, exhibit.id))
-            return None
+        """Return what the row changes; None if that is nothing."""
         text, has_values = self._texts.compare(row, exhibit), self._has_values(row, exhibit)
         if has_values:
             values = ValueChanges({}, stored.columns, stored.properties, list_stated(self._overlay, row, stored))
@@ -185,52 +207,12 @@ class ChunkOverlay:
         ]
         return row._replace(changes=[*row.changes, *warnings])
 
-    def _find_link_changes(
-        self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]
-    ) -> dict[int, _LinkChanges]:
-        found: dict[int, _LinkChanges] = {}
-        for kind in NAME_KINDS:
-            required = {exhibit.id: self._find_names(kind, row) for row, exhibit in targets if self._touches(kind, row)}
-            linked = list_links(transaction, kind, list(required))
-            for exhibit_id, names in required.items():
-                there = linked.get(exhibit_id, {})
-                added = [(kind, name_id, name) for name_id, name in names.items() if name_id not in there]
-                gone = {} if not self._overlay.replaces_names else there
-                removed = [(kind, name_id, name) for name_id, name in gone.items() if name_id not in names]
-                stated, whole = self._state(kind, names.values(), {name for _, _, name in added})
-                before = found.get(exhibit_id, _LinkChanges())
-                changed = ([*before.added, *added], [*before.removed, *removed])
-                found[exhibit_id] = _LinkChanges(*changed, before.stated | stated, before.whole | whole)
-        return found
-
-    def _state(
-        self, kind: NameKind, names: Iterable[str], added: Container[str]
-    ) -> tuple[frozenset[Key], frozenset[Kind]]:
-        """Return the links that a row states, without those that it adds, or the kind as a whole."""
-        if self._overlay.replaces_names:
-            return frozenset(), frozenset([Kind(kind.table)])
-        return frozenset(Key(Kind(kind.table), name) for name in names if name not in added), frozenset()
-
-    def _touches(self, kind: NameKind, row: StorableRow) -> bool:
-        """Return whether the row can change links: it has names, or blanks clear what the file has a column for."""
-        clears = self._overlay.clears and self._overlay.replaces_names
-        return bool(row.get_names(kind)) or (clears and kind.table in self._input.layout.fields)
-
-    def _find_names(self, kind: NameKind, row: StorableRow) -> dict[int, str]:
-        """Return the row's names as stored, by id."""
-        found = self._input.found_names[kind.model]
-        try:
-            rows = [found[name.name] for name in row.get_names(kind)]
-        except KeyError as error:
-            raise ConflictError(CHANGED_MEANWHILE) from error
-        return {each.id: each.name for each in rows}
-
 
 def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowResults) -> None:
     """Add the results that an overlay would have; locks and writes nothing. The ids of new exhibits are 0."""
     overlay, targets = ChunkOverlay(chunk_input, results), OverlayTargets(chunk_input, results)
     for part in overlay.decide(transaction, targets.find(transaction, locked=False)):
-        for row, exhibit, _, changes, *_ in part:
+        for row, exhibit, _, changes, *_ in part.rows:
             results.updated.append((row, exhibit.id))
             results.updates.add(chunk_input.layout, row.source.line_no, exhibit.control_number, changes)
     results.inserted += ((row, 0) for row in targets.new)
@@ -242,12 +224,8 @@ def _describe_document(overlaid: OverlaidRow, layout: Layout) -> CorrectedDocume
     return CorrectedDocument(exhibit.id, exhibit.control_number, exhibit.version, line, source.seen_version)
 
 
-def _changes_links(links: _LinkChanges | None) -> bool:
-    return links is not None and bool(links.added or links.removed)
-
-
 def _list_changes(
-    values: ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges, text: TextChange, *, has_values: bool
+    values: ValueChanges, exhibit: KeyedExhibit, links: LinkChanges, text: TextChange, *, has_values: bool
 ) -> Changes:
     changes = dict(values.changes)
     if text.change:
@@ -257,6 +235,4 @@ def _list_changes(
         # Also if it is NULL already: an undo of what made it NULL must see that values were changed since.
         before = exhibit.row_hash.hex() if exhibit.row_hash else None
         changes[_ROW_HASH] = Change(before, None)
-    changes |= {Key(Kind(kind.table), name): Change(False, True) for kind, _, name in links.added}
-    changes |= {Key(Kind(kind.table), name): Change(True, False) for kind, _, name in links.removed}
-    return changes
+    return changes | links.list_changes()

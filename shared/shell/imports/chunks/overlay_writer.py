@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy.orm import Session
 
 from core.exhibit_history import Action, Change
-from shell.db.bulk_insert import insert_bisecting
-from shell.exhibits.history import Author, NewEntry, write_entries
+from shell.db.bulk_insert import insert_bisecting, try_write
+from shell.exhibits.history import Author, NewEntry, write_encoded, write_entries
 from shell.exhibits.links import insert_links
 from shell.exhibits.texts import set_text_ids
-from shell.exhibits.updates import delete_links, update_exhibits
+from shell.exhibits.updates import delete_links, update_columns, update_exhibits
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.exhibit_store import build_refusal
 from shell.imports.chunks.number_claims import ReplacedRange, claim_replaced, find_replaced
@@ -24,6 +24,8 @@ from shell.imports.chunks.overlay_targets import OverlayTargets
 from shell.imports.chunks.overlay_texts import TEXT_KEY
 from shell.imports.chunks.results import RowResults
 from shell.imports.chunks.text_packs import insert_packed
+from shell.imports.overlays.columns import ColumnChanges
+from shell.imports.overlays.links import LinkChanges
 from shell.imports.rows.coercion import StorableRow
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 
@@ -34,18 +36,35 @@ class OverlayWriter:
     def __init__(self, chunk_input: ChunkInput, results: RowResults) -> None:
         self._import, self._results, self._input = chunk_input.import_record, results, chunk_input
         self._overlay, self._targets = ChunkOverlay(chunk_input, results), OverlayTargets(chunk_input, results)
+        self._author = Author(Action.OVERLAID, self._import.user_id, self._import.id)
         self._added: dict[NameKind, list[tuple[int, int]]] = {kind: [] for kind in NAME_KINDS}
         self._removed: dict[NameKind, list[tuple[int, int]]] = {kind: [] for kind in NAME_KINDS}
 
     def write(self, transaction: Session) -> list[StorableRow]:
         """Overlay the exhibits of the rows; return the rows whose exhibits have to be created."""
         targets = self._targets.find(transaction, locked=True)
-        for part in self._overlay.decide(transaction, targets):
-            self._write_part(transaction, part)
+        # A correction compares the versions of its documents row by row.
+        by_column = self._import.corrects_import_id is None
+        for part in self._overlay.decide(transaction, targets, by_column=by_column):
+            self._write_columns(transaction, part.columns)
+            self._write_part(transaction, part.rows)
         for kind in NAME_KINDS:
             insert_links(transaction, kind, self._added[kind], self._import.user_id)
             delete_links(transaction, kind, self._removed[kind])
         return self._targets.new
+
+    def _write_columns(self, transaction: Session, changes: ColumnChanges) -> None:
+        """Write what was decided by column; row by row if the server refuses a value."""
+        ids = [each.exhibit.id for each in changes.changed]
+        if not ids:
+            return
+        if not try_write(transaction, lambda: update_columns(transaction, ids, changes.columns)):
+            self._write_part(transaction, self._overlay.decide_rows(transaction, changes.changed))
+            return
+        write_encoded(transaction, self._author, changes.entries)
+        for each in changes.changed:
+            self._results.updated.append((each.row, each.exhibit.id))
+            self._note_links(each.exhibit.id, each.links)
 
     def _write_part(self, transaction: Session, part: Sequence[OverlaidRow]) -> None:
         refused = insert_bisecting(
@@ -54,12 +73,11 @@ class OverlayWriter:
         numbers = {update.id: number for update, number in refused}
         written = [each for each in part if each.exhibit.id not in numbers]
         claim_replaced(transaction, self._import.case_id, list(_list_replaced(written)))
-        author = Author(Action.OVERLAID, self._import.user_id, self._import.id)
         texts = self._write_texts(transaction, written)
-        write_entries(transaction, author, [_build_entry(each, texts.get(each.exhibit.id)) for each in written])
+        write_entries(transaction, self._author, [_build_entry(each, texts.get(each.exhibit.id)) for each in written])
         for each in written:
             self._results.updated.append((each.row, each.exhibit.id))
-            self._note_links(each)
+            self._note_links(each.exhibit.id, each.links)
         self._results.rejected += [
             (each.row, [build_refusal(numbers[each.exhibit.id])]) for each in part if each.exhibit.id in numbers
         ]
@@ -73,11 +91,11 @@ class OverlayWriter:
         set_text_ids(transaction, texts)
         return texts
 
-    def _note_links(self, overlaid: OverlaidRow) -> None:
-        for kind, name_id, _ in overlaid.links.added:
-            self._added[kind].append((overlaid.exhibit.id, name_id))
-        for kind, name_id, _ in overlaid.links.removed:
-            self._removed[kind].append((overlaid.exhibit.id, name_id))
+    def _note_links(self, exhibit_id: int, links: LinkChanges) -> None:
+        for kind, name_id, _ in links.added:
+            self._added[kind].append((exhibit_id, name_id))
+        for kind, name_id, _ in links.removed:
+            self._removed[kind].append((exhibit_id, name_id))
 
 
 def _list_replaced(part: Sequence[OverlaidRow]) -> Iterator[ReplacedRange]:
