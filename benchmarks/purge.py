@@ -166,10 +166,9 @@ class _Purge:
             self._require_time()
             time.sleep(0.01)
         time.sleep(_WORK_S * random.random())
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
+        killed = [pid for pid in pids if _kill(pid)]
         self._end_pause()
-        return True
+        return bool(killed)
 
     def _end_pause(self) -> None:
         """End a pause, or the lease of a worker that was killed."""
@@ -188,6 +187,15 @@ class _Purge:
     def _require_time(self) -> None:
         if time.monotonic() - self._began > _LONGEST_S:
             raise BenchmarkError(f"the purge did not end in {_LONGEST_S} s")
+
+
+def _kill(pid: int) -> bool:
+    """Kill a process; return whether it was there."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _check(database: Database, counts: dict[str, int], objects: int) -> None:
