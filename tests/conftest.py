@@ -20,7 +20,7 @@ from redis import Redis
 from sqlalchemy import URL, make_url
 
 from local.errors import LocalError
-from shell.observability import logger
+from shell.observability import logger, name_tenant
 from shell.tenants.first_use import forget_tenants
 from tests.support.application.captured_log import Log
 from tests.support.application.cleared_caches import forget_caches, forget_redis
@@ -148,6 +148,8 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Log:
     """What the application logs during the test."""
     written = Log()
     monkeypatch.setattr(logger.registered_handler, "stream", written.stream)
+    # A test that called what a handler calls has left its tenant.
+    name_tenant(None)
     return written
 
 
