@@ -12,15 +12,8 @@ from shell.imports.rows.reader_identity import list_sources
 ROOT = Path(str(core.__file__)).parent.parent
 # Of what reads rows: packages without code, what makes no value of a cell, and what only stores values.
 WITHOUT_VALUES = {
-    *(
-        "core",
-        "core.codes",
-        "core.error_chain",
-        "core.errors",
-        "core.pagination",
-        "core.tenants",
-        "core.tenants.labels",
-    ),
+    *("core", "core.codes", "core.error_chain", "core.errors", "core.pagination"),
+    *("core.tenants", "core.tenants.labels"),
     *("shell", "shell.db", "shell.db.bulk_insert", "shell.db.errors", "shell.db.session_variables"),
     *("shell.db.sql_literals", "shell.db.value_lists", "shell.imports", "shell.observability", "shell.settings"),
     *("shell.tables", "shell.tables.base", "shell.tables.chunks", "shell.utils"),
