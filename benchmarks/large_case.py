@@ -10,7 +10,7 @@ from __future__ import annotations
 from benchmarks.database import Database
 
 TENANT, CASE = "benchmark", "Large case"
-OVERLAY, REJECTED = 11, 13
+OVERLAY, PAGES, REJECTED = 11, 12, 13
 IMPORTS = 10
 # Rows of one INSERT ... SELECT; more would make its undo log larger than the benchmark's server likes.
 _ROWS = 50_000
@@ -98,7 +98,7 @@ def write_case(database: Database, documents: int) -> None:
     documents = each * IMPORTS
     _add_numbers(database, documents)
     database.query("INSERT INTO cases (id, tenant_id, name) VALUES (1, :tenant, :name)", tenant=TENANT, name=CASE)
-    for number in range(1, OVERLAY + 1):
+    for number in range(1, PAGES + 1):
         database.query(_IMPORT, id=number, rows=each)
         if number <= IMPORTS:
             database.query(_CHUNK, id=number, rows=each, first=1 + (number - 1) * each)
