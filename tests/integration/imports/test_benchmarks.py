@@ -64,7 +64,9 @@ def test_imports_are_compared_with_every_other_method_in_every_run() -> None:
     assert (result["worker_cpu_us_per_row"] > 0, result["pipelined"]) == (True, True)
     assert (result["rows"], result["runs"], result["shape"]["columns"], result["shape"]["tags"]) == (50, 2, 3, 4)
     assert (list(result["durability"]), result["buffer_pool_mb"] >= 5) == (list(DURABILITY), True)
-    assert [line.partition(":")[0] for line in ended.stderr.splitlines()] == ["run 1 of 2", "run 2 of 2"]
+    *runs, compared = (line.partition(":")[0] for line in ended.stderr.splitlines())
+    assert runs == ["run 1 of 2", "run 2 of 2"]
+    assert compared.startswith("import_rate on "), "these sizes have no figures of the last release"
 
 
 @pytest.mark.slow
