@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from local.stack import LocalStack
 from tests.support.console.browser import Window, open_window
@@ -67,13 +67,26 @@ def test_the_viewer_shows_a_document_in_its_own_case_alone(
         assert page.url.endswith("cases/{case}/documents/{document}".format_map(places))
 
 
-def turn_keys_off(window: Window) -> None:
-    """Turn the keys of one letter off in the window."""
+def turn_keys(window: Window, *, on: bool) -> None:
+    """Turn the keys of one letter on or off in the window."""
     window.page.keyboard.press("?")
     switch = window.page.get_by_role("checkbox", name="Keys of one letter are on")
-    switch.click()
+    switch.set_checked(on)
+    expect(switch).to_be_checked(checked=on)
     window.page.keyboard.press("Escape")
-    expect(switch).to_be_hidden()
+    expect(window.page.get_by_role("dialog")).to_have_count(0)
+
+
+def press_until(page: Page, key: str, shown: Locator) -> None:
+    """Press a key until what it shows is there: a page that has just changed may not take the first."""
+    for _ in range(20):
+        page.keyboard.press(key)
+        try:
+            expect(shown).to_be_visible(timeout=5_000)
+        except AssertionError:
+            continue
+        return
+    expect(shown).to_be_visible(timeout=1)
 
 
 def test_letters_that_are_turned_off_do_nothing_in_the_viewer(
@@ -83,12 +96,11 @@ def test_letters_that_are_turned_off_do_nothing_in_the_viewer(
         page = window.page
         window.go("cases/{case}/documents/{document}".format_map(places))
         expect(page.get_by_role("link", name="Next document")).to_be_visible()
-        turn_keys_off(window)
+        turn_keys(window, on=False)
         page.keyboard.press("j")
         expect(page.get_by_role("heading", name="P-1")).to_be_visible()
-        turn_keys_off(window)
-        page.keyboard.press("j")
-        expect(page.get_by_role("heading", name="P-2")).to_be_visible()
+        turn_keys(window, on=True)
+        press_until(page, "j", page.get_by_role("heading", name="P-2"))
         page.keyboard.press("Escape")
         expect(page).to_have_title(f"Documents · {CASE} · exhibit-ingest")
 
