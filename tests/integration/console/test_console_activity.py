@@ -84,7 +84,7 @@ def test_the_header_switches_cases_and_keeps_the_kind_of_page(browser: Browser, 
         expect(custody).to_have_attribute("aria-current", "true")
         page.keyboard.press("g")
         page.keyboard.press("c")
-        expect(page.get_by_role("heading", name="Cases")).to_be_visible()
+        expect(page.get_by_role("heading", name="Cases", exact=True)).to_be_visible()
         expect(page.get_by_role("link", name="Operations")).to_be_visible()
         become_viewer(page)
         expect(page.get_by_role("link", name="Custody")).to_be_visible()

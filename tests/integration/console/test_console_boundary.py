@@ -107,7 +107,7 @@ def test_a_fault_of_a_page_shows_no_document_and_the_way_back(browser: Browser, 
         assert PRIVATE not in page.inner_text("body")
         assert window.check_accessibility() == []
         page.get_by_role("link", name="Go to the cases").click()
-        expect(page.get_by_role("heading", name="Cases")).to_be_visible()
+        expect(page.get_by_role("heading", name="Cases", exact=True)).to_be_visible()
         page.unroute_all()
         window.go(f"imports/{import_id}")
         expect(page.get_by_role("heading", name=f"Import {import_id}")).to_be_visible()

@@ -16,7 +16,7 @@ HOSTILE = ["<img src=x onerror=alert(1)>", "\u05d0\u05d1\u05d2 (1)", "=1+1", "x"
 
 def test_the_link_signs_in_and_a_reload_signs_in_again(browser: Browser, console_stack: LocalStack) -> None:
     with open_window(browser, console_stack.console_url) as window:
-        expect(window.page.get_by_role("heading", name="Cases")).to_be_visible()
+        expect(window.page.get_by_role("heading", name="Cases", exact=True)).to_be_visible()
         expect(window.page.get_by_text("me · admin")).to_be_visible()
         assert "key=" not in window.page.url
         window.page.reload()

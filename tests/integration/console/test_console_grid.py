@@ -109,7 +109,7 @@ def test_keys_of_every_page_are_listed_and_lead_to_the_pages_of_the_case(window:
     expect(page.get_by_role("grid")).to_be_visible()
     page.keyboard.press("g")
     page.keyboard.press("c")
-    expect(page.get_by_role("heading", name="Cases")).to_be_visible()
+    expect(page.get_by_role("heading", name="Cases", exact=True)).to_be_visible()
 
 
 def test_a_link_to_a_document_shows_its_place(window: Window, console_stack: LocalStack, case_id: int) -> None:

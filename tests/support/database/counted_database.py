@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from sqlalchemy import BigInteger, CheckConstraint, Engine, String, UniqueConstraint, create_engine, text
 from sqlalchemy.engine import URL, Connection
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.pool import NullPool
 
 from shell.db import session as db_session
 from shell.db.retry import retry_on_db_conflict
@@ -76,7 +77,8 @@ class Database:
     _admin: Engine = field(init=False)
 
     def __post_init__(self) -> None:
-        self._admin = create_engine(self.url, isolation_level="AUTOCOMMIT", pool_size=5, max_overflow=20)
+        # Without a pool, whose connections would take what a test sets for its session to the next one.
+        self._admin = create_engine(self.url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
 
     @property
     def admin(self) -> Engine:
