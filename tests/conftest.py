@@ -193,8 +193,6 @@ def migrated(environment: dict[str, str]) -> Iterator[dict[str, str]]:
 def world(migrated: dict[str, str]) -> World:
     """A world whose tables, queues and bucket are empty."""
     made = World(migrated["BUCKET"], migrated)
-    # A pooled connection would take what the last test set for its session into this one.
-    made.engine.dispose()
     empty_tables(administrator_engine())
     forget_tenants()
     empty_queues()
