@@ -11,6 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pymysql
+from botocore.exceptions import BotoCoreError
+
 from tools.tenants import commands
 from tools.tenants.database import DEFAULT_STATE, TenantToolError, open_database
 from tools.tenants.moving import commands as moving
@@ -18,6 +21,8 @@ from tools.tenants.moving import commands as moving
 DONE, FAILED = 0, 1
 # Modules whose `add_commands` adds commands.
 _MODULES = (commands, moving)
+# Their texts can have parts of statements.
+_UNREACHED = (pymysql.OperationalError, pymysql.InterfaceError, BotoCoreError)
 _DESCRIPTION = """\
 Manage the tenants of a stack: their statuses and limits.
 
@@ -52,6 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.run(open_database(options.stack, options.database, options.state_dir), options)
     except TenantToolError as error:
         print(f"tenant: {error}.", file=sys.stderr)
+        return FAILED
+    except _UNREACHED as error:
+        print(
+            f"tenant: the database or the bucket does not answer ({type(error).__name__}). Once it does, run the "
+            "command again: it goes on where it was.",
+            file=sys.stderr,
+        )
         return FAILED
     return DONE
 

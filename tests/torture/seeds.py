@@ -18,6 +18,7 @@ from tests.torture.clients.corrections import Corrector
 from tests.torture.clients.custody import hand_on
 from tests.torture.clients.held import Holder
 from tests.torture.clients.ledger import ROWS, Ledger
+from tests.torture.clients.moves import Mover
 from tests.torture.clients.overlays import Overlayer, edit, link
 from tests.torture.clients.profiles import import_with_profile, keep_profiles
 from tests.torture.clients.purges import Place, Purger
@@ -34,6 +35,7 @@ from tests.torture.oracles.events import judge_events
 from tests.torture.oracles.held import judge_held
 from tests.torture.oracles.history import judge_changes, judge_history
 from tests.torture.oracles.imports import judge_case_names, judge_control_numbers, judge_imports, judge_twins
+from tests.torture.oracles.moves import judge_moves
 from tests.torture.oracles.overlays import judge_overlays
 from tests.torture.oracles.profiles import judge_profiles
 from tests.torture.oracles.purges import judge_purges
@@ -74,6 +76,7 @@ def run(plan: Plan, at: TortureStack) -> Outcome:
     finally:
         _calm(at, troubles)
     outcome.struck = _struck(at, troubles, Counter(at.database.proxy.injected) - injected)
+    outcome.struck += Counter({"command of a move KILLED": sum(each.killed for each in ledger.moves)})
     outcome.findings += _drain(at)
     try:
         outcome.findings += judge(ledger, at, plan.clients)
@@ -88,6 +91,8 @@ def run(plan: Plan, at: TortureStack) -> Outcome:
     outcome.records += sum(len(each.plan.rows) for each in ledger.corrections.values())
     outcome.records += sum(len(each.plan.rows) for each in ledger.held)
     outcome.requests = len(ledger.answers)
+    if not outcome.findings:
+        at.quiet.append(plan.tenant)
     return outcome
 
 
@@ -164,6 +169,8 @@ def _requests(plan: Plan, at: TortureStack, client: Clients) -> Iterator[tuple[s
     yield "cases", CaseKeeper(client(140), client(141), plan.cases).run
     set_status = partial(at.set_tenant_status, plan.tenant)
     yield "suspensions", Operator(client(160), at.database, set_status, plan.suspensions).run
+    if at.quiet and "moves" in plan.clients:
+        yield "moves", Mover(client(161).ledger, at, at.quiet.pop(), plan.moves).run
 
 
 def _at_the_base(at: TortureStack, client: Clients) -> None:
@@ -239,6 +246,7 @@ def judge(ledger: Ledger, at: TortureStack, clients: frozenset[str] = CLIENTS) -
         ("purges", judge_purges(ledger, at.database, s3, bucket)),
         ("suspensions", judge_suspensions(ledger, at.database)),
         ("repeats", judge_repeats(ledger, at.database)),
+        ("moves", judge_moves(ledger, at.cells)),
     ]
     for name, found in of_clients:
         if name in clients:

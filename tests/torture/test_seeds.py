@@ -170,6 +170,7 @@ def test_the_oracle_knows_nothing_of_the_application() -> None:
         "cases",
         "purges",
         "suspensions",
+        "moves",
         "repeats",
     )
     statements = "\n".join(f"import tests.torture.oracles.{name}" for name in names)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,3 +106,14 @@ def test_a_deployed_stack_is_reached_by_the_data_api_with_values_as_parameters()
         "status": {"stringValue": "leaving"},
         "reason": {"isNull": True},
     }
+
+
+def test_a_database_that_cannot_be_reached_ends_a_step_of_a_move_with_what_to_do(run: Any, tmp_path: Path) -> None:
+    stack = tmp_path / "stack.json"
+    stack.write_text(json.dumps({"database": "mysql+pymysql://root:secret@127.0.0.1:1/exhibits", "bucket": "b"}))
+    status, printed = run("export", "acme", str(tmp_path / "export"), "--source", str(stack))
+    assert (status, "secret" in printed) == (1, False)
+    assert printed == (
+        "tenant: the database or the bucket does not answer (OperationalError). Once it does, run the command again: "
+        "it goes on where it was.\n"
+    )

@@ -32,16 +32,21 @@ def build_cell_url(url: URL, cell: int) -> str:
 @contextmanager
 def same_schema(url: URL, name: str) -> Iterator[URL]:
     """An empty schema beside another one, with the same tables."""
+    with schema_beside(url, name) as beside:
+        copy_tables(url, beside)
+        yield beside
+
+
+def copy_tables(url: URL, beside: URL) -> None:
+    """Create the tables of a schema in another one of its server, which is empty."""
     with Dump(url.render_as_string(hide_password=False)) as dump:
         statements = dump.describe()
-    with schema_beside(url, name) as beside:
-        with Connection(beside.render_as_string(hide_password=False)) as database:
-            database.execute("SET FOREIGN_KEY_CHECKS = 0")
-            for statement in statements:
-                database.execute(statement)
-            database.execute("INSERT INTO alembic_version SELECT * FROM `" + str(url.database) + "`.alembic_version")
-            database.execute("INSERT IGNORE INTO outbox_state (id, last_sequence) VALUES (1, 7)")
-        yield beside
+    with Connection(beside.render_as_string(hide_password=False)) as database:
+        database.execute("SET FOREIGN_KEY_CHECKS = 0")
+        for statement in statements:
+            database.execute(statement)
+        database.execute("INSERT INTO alembic_version SELECT * FROM `" + str(url.database) + "`.alembic_version")
+        database.execute("INSERT IGNORE INTO outbox_state (id, last_sequence) VALUES (1, 7)")
 
 
 @dataclass

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from samples.generator import Generated
 from tests.torture.models.cases import CaseCourse
@@ -16,6 +16,9 @@ from tests.torture.models.purged_cases import PurgeCourse
 from tests.torture.models.stored_documents import Case
 from tests.torture.models.stored_volumes import VolumeCourse
 from tests.torture.plans.overlays import OverlayPlan
+
+if TYPE_CHECKING:
+    from tests.support.tenants.two_schemas import Rows
 
 # The case that callers work on, and how many documents it has.
 BASE, DOCUMENTS = "Base", 8
@@ -123,6 +126,16 @@ class Suspension:
 
 
 @dataclass
+class Move:
+    """A tenant that is moved, and its rows before that; how often a command was killed, and what the last one wrote."""
+
+    tenant: str
+    before: Rows
+    killed: int = 0
+    last: str = ""
+
+
+@dataclass
 class Ledger:
     """One seed's; callers write it from threads of their own. Its events are those behind the id `after_event`."""
 
@@ -150,6 +163,7 @@ class Ledger:
     cases: CaseCourse = field(default_factory=CaseCourse)
     purges: list[PurgeCourse] = field(default_factory=list)
     suspensions: list[Suspension] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
     repeats: list[Repeat] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)

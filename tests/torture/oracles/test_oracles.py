@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any, cast
 
 from samples.generator import generate
 from samples.spec import Spec
-from tests.torture.clients.ledger import DOCUMENTS, Check, Ledger, Suspension, Upload
+from tests.support.tenants.two_schemas import Rows
+from tests.torture.clients.ledger import DOCUMENTS, Check, Ledger, Move, Suspension, Upload
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.hunt import first_caught
 from tests.torture.models.cases import RecordedAct, find_impossible
 from tests.torture.oracles.checks import _judge_summary, _judge_truth
 from tests.torture.oracles.events import _judge_stories
+from tests.torture.oracles.moves import judge_moves
 from tests.torture.oracles.profiles import _judge_rows, _judge_versions
 from tests.torture.oracles.requests import _judge_production
 from tests.torture.oracles.suspensions import judge_suspensions
@@ -67,6 +70,21 @@ def test_what_is_done_or_started_for_a_suspended_tenant_is_misplaced() -> None:
     assert [each.kind for each in judge_suspensions(ledger, at)] == [MISPLACED] * 3
     found = {name: [] for name in found}
     assert list(judge_suspensions(ledger, at)) == []
+
+
+def test_a_moved_row_that_is_missing_or_there_twice_and_a_tenant_of_two_stacks_are_found() -> None:
+    rows: Rows = {"cases": Counter({(b"1",): 1}), "tags": Counter({(b"2",): 1})}
+    ledger = Ledger("tenant", moves=[Move("moved", rows)])
+    found = (rows, rows)
+    statuses = ["leaving", "active"]
+    cells: Any = SimpleNamespace(read=lambda _: found, get_statuses=lambda _: statuses)
+    assert list(judge_moves(ledger, cells)) == []
+    found = (rows, {"cases": Counter(), "tags": Counter({(b"2",): 2})})
+    assert [each.kind for each in judge_moves(ledger, cells)] == [LOST, DOUBLED]
+    found, statuses = (rows, rows), ["active", "active"]
+    assert [each.kind for each in judge_moves(ledger, cells)] == [DOUBLED]
+    statuses = ["read_only", ""]
+    assert [each.kind for each in judge_moves(ledger, cells)] == [UNFINISHED]
 
 
 def test_an_exhibit_that_a_production_has_twice_is_doubled() -> None:

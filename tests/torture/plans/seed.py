@@ -17,6 +17,7 @@ from tests.torture.plans.cases import CaseStep, draw_case_steps
 from tests.torture.plans.corrections import CorrectionCasePlan, draw_corrections
 from tests.torture.plans.held import HeldPlan, draw_held
 from tests.torture.plans.load_files import FilePlan, draw_checked_files, draw_file
+from tests.torture.plans.moves import MoveStep, draw_move
 from tests.torture.plans.overlays import Step, draw_steps
 from tests.torture.plans.purges import PurgePlan, draw_purges
 from tests.torture.plans.repeats import RepeatStep, draw_repeats
@@ -29,7 +30,7 @@ T = TypeVar("T")
 CLIENTS = frozenset(
     {
         *("files", "base", "custody", "contention", "profiles", "volumes"),
-        *("corrections", "held", "overlays", "cases", "purges", "suspensions", "repeats"),
+        *("corrections", "held", "overlays", "cases", "purges", "suspensions", "repeats", "moves"),
     }
 )
 
@@ -90,6 +91,7 @@ class Plan:
     purges: tuple[PurgePlan, ...] = ()
     suspensions: tuple[SuspensionPlan, ...] = ()
     repeats: tuple[RepeatStep, ...] = ()
+    moves: tuple[MoveStep, ...] = ()
     clients: frozenset[str] = CLIENTS
 
     @property
@@ -127,6 +129,7 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
         purges=tuple(draw_purges(random.Random(f"{seed} purges"))),
         suspensions=tuple(draw_suspensions(random.Random(f"{seed} suspensions"))),
         repeats=tuple(draw_repeats(random.Random(f"{seed} repeats"))),
+        moves=tuple(draw_move(random.Random(f"{seed} moves"))),
     )
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
 

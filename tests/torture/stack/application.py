@@ -7,10 +7,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from local.errors import LocalError
+from local.services.processes import build_child_environment
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.template.reader import Template
@@ -20,6 +21,7 @@ from tests.torture.faults import injection_points
 from tests.torture.faults.controller import FaultController
 from tests.torture.protections.registry import SWITCHES
 from tests.torture.stack import worker
+from tests.torture.stack.cells import Cells, create_second_schema
 from tests.torture.stack.database_server import TorturedDatabase
 from tests.torture.stack.subscriber import Subscriber
 from tests.torture.stack.unordered_queues import UnorderedQueues
@@ -41,6 +43,13 @@ class TortureStack:
     controller: FaultController
     delivery: UnorderedQueues
     subscriber: Subscriber
+    # The tenants of the seeds that held, who have nothing in progress and can move.
+    quiet: list[str] = field(default_factory=list)
+
+    @property
+    def cells(self) -> Cells:
+        """This stack and the one into which tenants move."""
+        return Cells(self.database, self.stack)
 
     def dead_letters(self) -> dict[str, int]:
         """Messages in queues that no function reads: what was given up, by queue."""
@@ -51,9 +60,19 @@ class TortureStack:
     def set_tenant_status(self, tenant: str, status: str) -> bool:
         """Set the status of a tenant by the operator's tool; return whether that said that it did."""
         given = ("--database", self.database.url, "set-status", tenant, status, "--reason", "The torture goes on.")
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(_roots())}
-        command = [sys.executable, "-m", "tools.tenant", *given]
-        return subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+        process = self.start_tenant_tool(*given)
+        process.communicate()
+        return process.returncode == 0
+
+    def start_tenant_tool(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command of the operator's tool; what it writes is read from its standard output."""
+        environment = {
+            **build_child_environment(),
+            **self.stack.aws.environment(),
+            "PYTHONPATH": os.pathsep.join(_roots()),
+        }
+        command = [sys.executable, "-m", "tools.tenant", *arguments]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def _count(self, queue: str) -> int:
         url = self.stack.queue_url(queue)
@@ -71,6 +90,7 @@ def start_stack(directory: Path, *, without: Sequence[str] = (), short_leases: b
         delivery = UnorderedQueues()
         _migrate(database)
         _weaken(database, without)
+        create_second_schema(database)
         stack = up.enter_context(
             LocalStack(
                 directory / "stack",
