@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Serves the whole application on this machine with a case of a million documents, opens the page of its documents in
 Chromium (make .venv/.browser console), and measures: the time from the navigation to the first row; the frames while
-the list is scrolled from its begin to its end, by steps of a drag and by steps of a wheel; the time from a jump of the
+the list is scrolled from its start to its end, by steps of a drag and by steps of a wheel; the time from a jump of the
 scrollbar to the last row in view, and whether every row is the one of its position; the times of all answers with
 documents or samples; the memory of the page after some minutes of wheel and jumps, garbage collected; and by keys
 alone, the time from the filters to a tagged document. The load is the average of a minute that the machine had before

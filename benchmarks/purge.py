@@ -33,7 +33,7 @@ _DESCRIPTION = """\
 Fills a case in the local stack with documents and objects, imports a file into a case of another tenant, purges the
 first case and imports another such file meanwhile. Prints the seconds of both imports, their ratio, and those of the
 purge, without its pauses and leases; fails unless the certificate has the counts of rows and objects that were made
-before, and no row and no object of the case is left. With --kills its worker is killed at moments of its work."""
+before, and no row and no object of the case is left. With --kills N, its worker is killed N times while it works."""
 _EPILOG = """\
 examples:
   python -m benchmarks.purge

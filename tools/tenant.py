@@ -76,7 +76,7 @@ def _build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--stack", help="the deployed stack, by its name")
+    where.add_argument("--stack", help="the deployed stack, by its name; a move takes --source and --target instead")
     where.add_argument(
         "--database", default=os.environ.get("DATABASE_URL"), help="the SQLAlchemy URL of a database (DATABASE_URL)"
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from exhibit_ingest.parser import Parser
 
 CUSTODY = """\
-Records and shows the chain of custody of devices: who held one from when to when. A period includes its begin and
+Records and shows the chain of custody of devices: who held one from when to when. A period includes its start and
 excludes its end; the periods of a device do not overlap. A time has a zone (2026-11-21T15:00Z, 2026-11-21T16:00+01:00);
 times are shown in UTC. Nothing is lost: `custody history` lists every change, with who made it and when."""
 CUSTODY_EPILOG = """\
@@ -95,7 +95,7 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 def _add_hold(parser: argparse.ArgumentParser) -> None:
     _add_device(parser, nargs="?")
     parser.add_argument("--csv", type=parse_path, metavar="FILE", help="a file with periods, in UTF-8")
-    _add_period(parser, begin="begin of the period", end="end of the period (default: open)")
+    _add_period(parser, begin="start of the period", end="end of the period (default: open)")
     _add_custodian(parser, "--custodian", "who holds the device (default: not recorded)")
 
 

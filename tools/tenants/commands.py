@@ -29,7 +29,12 @@ _NO_LIMIT = "none"
 
 def add_commands(parsers: Any) -> None:
     """Add the commands to the subparsers of `python -m tools.tenant`."""
-    _add(parsers, "list", _list, "List all tenants: id, status, epoch, limits and reason.")
+    _add(
+        parsers,
+        "list",
+        _list,
+        "List all tenants: id, status, epoch (how often the status was changed), limits and reason.",
+    )
     show = _add(parsers, "show", _show, "Show a tenant and its work under way, which is none once the tenant is quiet.")
     show.add_argument("tenant")
     create = _add(parsers, "create", _create, "Create an active tenant, before its first request.")

@@ -22,8 +22,9 @@ export function CaseBanner({ of: { status, hold, purge } }: { of: Stated }) {
     <>
       {hold && (
         <p className="notice warn">
-          <strong>Legal hold</strong> since <Time value={hold.heldAt} />: <Untrusted text={hold.reason} /> Nothing of
-          the case can be removed: no undo, no deletion of a volume or a period of custody.
+          <strong>Legal hold</strong> since <Time value={hold.heldAt} />: “
+          <Untrusted text={hold.reason} />
+          ”. Nothing of the case can be removed: no undo, no deletion of a volume or a period of custody.
         </p>
       )}
       {status === "closed" && (

@@ -78,6 +78,6 @@ def test_others_than_administrators_see_the_state_alone(browser: Browser, consol
         page.get_by_role("dialog").get_by_role("button", name="Change user").click()
         expect(page.get_by_text("· editor")).to_be_visible()
         window.go(f"cases/{case}/settings")
-        expect(page.get_by_text("takes the role admin")).to_be_visible()
+        expect(page.get_by_text("Only an administrator can rename")).to_be_visible()
         expect(page.get_by_role("group", name="Changes of the case")).to_have_count(0)
         window.look()

@@ -55,7 +55,7 @@ def test_the_list_of_a_case_leads_to_each_kind_of_draft(
         become_viewer(page)
         window.go(page_of_case)
         page.get_by_role("link", name=f"Draft {held}").click()
-        expect(page.get_by_text("Changing it takes the role editor")).to_be_visible()
+        expect(page.get_by_text("Changing it requires the role editor")).to_be_visible()
         assert page.url.endswith(f"/imports/{held}")
 
 

@@ -43,7 +43,7 @@ def test_documents_are_drafted_checked_and_produced(browser: Browser, console_st
     with open_window(browser, console_stack.console_url) as window:
         page = window.page
         window.go(f"cases/{case_id}/productions")
-        expect(page.get_by_text("Nothing was produced from this case yet.")).to_be_visible()
+        expect(page.get_by_text("Nothing has been produced from this case yet.")).to_be_visible()
         window.look()
         page.get_by_role("link", name="New production").click()
         expect(page.get_by_text("Choose the documents: a tag")).to_be_visible()
@@ -132,7 +132,7 @@ def test_a_viewer_checks_and_follows_and_changes_nothing(browser: Browser, conso
         expect(page.get_by_role("link", name=f"Production {made['id']}")).to_be_visible()
         expect(page.get_by_role("link", name="New production")).to_have_count(0)
         window.go(f"cases/{case_id}/productions/new?all=1&prefix=VIEW")
-        expect(page.get_by_text("Producing takes the role editor")).to_be_visible()
+        expect(page.get_by_text("Producing requires the role editor")).to_be_visible()
         expect(page.get_by_text(f"The next number is VIEW{PAGES + 1:07}")).to_be_visible()
         expect(page.get_by_role("button", name=PRODUCE)).to_have_count(0)
         window.look()

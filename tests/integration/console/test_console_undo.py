@@ -75,6 +75,6 @@ def test_a_viewer_sees_the_import_and_no_button_that_changes_it(browser: Browser
         become_viewer(page)
         window.go(f"imports/{import_id}")
         expect(page.get_by_text("1 row of the file is not in the case.")).to_be_visible()
-        expect(page.get_by_text("Changing it takes the role editor")).to_be_visible()
+        expect(page.get_by_text("Changing it requires the role editor")).to_be_visible()
         expect(page.get_by_role("button", name="Undo…")).to_have_count(0)
         assert window.check_accessibility() == []

@@ -188,7 +188,7 @@ def test_a_pdf_that_acts_reaches_nothing_but_its_own_tab(window: Window, documen
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        ("V-02", "its first bytes say something else"),
+        ("V-02", "by its first bytes something else"),
         ("V-03", "Files of this type are not shown here"),
         ("V-04", "Files of this type are not shown here"),
         ("V-05", "The name says a PDF document"),

@@ -19,7 +19,7 @@ from tools.tenants.moving.verify import verify_tenant
 _STACK = 'a JSON file: {"database": URL, "bucket": NAME}, and for a stack of this machine "endpoint" and "storage"'
 _NEXT = """\
 {tenant} is active at the target. Now change the claim that names the stack (cell) for its users in the identity
-provider, and have them sign in again. Purge the tenant at the source after 30 days."""
+provider, and have them sign in again. Keep the rows and objects at the source for at least 30 days."""
 
 
 def add_commands(parsers: Any) -> None:
@@ -63,7 +63,8 @@ def _add_waiting(parser: argparse.ArgumentParser) -> None:
         "--unaware-seconds",
         type=float,
         default=UNAWARE_S,
-        help="how long requests and URLs can go on that began before the status was changed (default: %(default)s)",
+        help="seconds for which what began before the change of the status can still write: UploadUrlSeconds of the "
+        "stack plus 930 (default: %(default)s, for UploadUrlSeconds 3600)",
     )
 
 
@@ -83,7 +84,10 @@ def _load(options: argparse.Namespace) -> None:
 def _verify(options: argparse.Namespace) -> None:
     count = verify_tenant(read_stack(options.source), read_stack(options.target), options.folder, print)
     if count:
-        raise TenantToolError(f"{count:,} differences; the tenant cannot be switched")
+        raise TenantToolError(
+            f"{count:,} differences, listed above; the tenant cannot be switched. Repeat load for missing rows, copy "
+            "missing objects, then verify again"
+        )
     print("no difference")
 
 

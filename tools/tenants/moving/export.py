@@ -45,7 +45,7 @@ def export_tenant(
 ) -> dict[str, Any]:
     """Write a tenant to a folder and return its manifest; a repetition begins anew.
 
-    Raises TenantToolError if there is no such tenant, if it is not active or read-only, or if its work does not end.
+    Raises TenantToolError if there is no such tenant, if it is leaving, or if its work does not end.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in (MANIFEST, VERIFIED):

@@ -41,11 +41,11 @@ def change_status(database: Connection, tenant: str, status: str, allowed: Colle
     """
     database.execute(_CHANGE, (status, reason, tenant, status, tuple(allowed)))
     found = get_status(database, tenant)
+    if not found:
+        raise TenantToolError(f"tenant {tenant} does not exist here; check its name, and the stack that the file names")
     if found != status:
-        raise TenantToolError(
-            f"tenant {tenant} is {found or 'not known'} here and cannot become {status}; "
-            f"it must be {' or '.join(sorted(allowed))}"
-        )
+        possible = " or ".join(sorted(allowed))
+        raise TenantToolError(f"tenant {tenant} is {found} here and cannot become {status}; set it to {possible} first")
 
 
 def read_age_s(database: Connection, tenant: str) -> float:

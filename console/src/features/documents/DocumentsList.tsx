@@ -71,7 +71,7 @@ export function DocumentsList(props: ListProps) {
       return cursor.row && toggleOne(cursor.row);
     }
     const { document: opened, place } = shown;
-    if (!opened) return announce("This document cannot be chosen.");
+    if (!opened) return announce("This document is not loaded yet, and is not chosen.");
     const placed = place(opened).catch(() => false);
     if (selection.kind === "some") return toggleOne(opened);
     // Of all that match, only one that does can be left out.
@@ -225,7 +225,7 @@ function Total({ size, isCounting }: { size: Size | null; isCounting: boolean })
         isCounting ? (
           "Counting how many match…"
         ) : (
-          "How many match is not counted; go on down, and more are read."
+          "The number of matches is not known yet. Scroll down to read more."
         )
       ) : (
         <>

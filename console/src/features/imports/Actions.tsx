@@ -66,7 +66,9 @@ function NextStep({ state }: { state: ImportState }) {
 function ForViewers({ state }: { state: ImportState }) {
   if (state.openRejections === 0 && !isDraft(state)) return null;
   return (
-    <p className="quiet">You can look at this import. Changing it takes the role editor; an administrator grants it.</p>
+    <p className="quiet">
+      You can look at this import. Changing it requires the role editor; an administrator grants it.
+    </p>
   );
 }
 

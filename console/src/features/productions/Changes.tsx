@@ -32,7 +32,7 @@ export function Changes({ production }: { production: Production }) {
         </div>
       )}
       {cancellable && role === "editor" && (
-        <p className="quiet">Cancelling takes the role admin, because it voids numbers for good.</p>
+        <p className="quiet">Cancelling requires the role admin, because it voids numbers for good.</p>
       )}
       {stuck && role !== "viewer" && (
         <div className="bar">
@@ -43,7 +43,7 @@ export function Changes({ production }: { production: Production }) {
         </div>
       )}
       {stuck && role === "viewer" && (
-        <p className="quiet">Going on with it takes the role editor; an administrator grants it.</p>
+        <p className="quiet">Going on with it requires the role editor; an administrator grants it.</p>
       )}
       {chosen && <ChangeDialog production={production} change={chosen} onClose={() => setChosen(null)} />}
     </>

@@ -119,8 +119,8 @@ function Facts(props: Pick<PanelProps, "caseId" | "draft" | "isCurrent"> & { che
       )}
       {check.uncheckedFiles > 0 && (
         <p className="quiet">
-          {count(check.uncheckedFiles, "file")} of {check.files.toLocaleString()} were not looked up yet: the production
-          looks them up before it takes numbers.
+          {count(check.uncheckedFiles, "file")} of {check.files.toLocaleString()} have not been looked up yet: the
+          production looks them up before it takes numbers.
         </p>
       )}
       {isTooLong(check) && (

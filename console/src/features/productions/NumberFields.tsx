@@ -39,7 +39,11 @@ export function NumberFields({ draft, prefixes, known, onChange }: NumberProps) 
         />
         <datalist id={`${id}-prefixes`}>
           {prefixes.map((each) => (
-            <option key={each.prefix} value={each.prefix} label={`next ${each.nextBates ?? "none: used up"}`} />
+            <option
+              key={each.prefix}
+              value={each.prefix}
+              label={each.nextBates ? `next ${each.nextBates}` : "used up"}
+            />
           ))}
         </datalist>
         <div id={`${id}-help`}>

@@ -33,7 +33,9 @@ export function Produce({ caseId, draft, checked, isCurrent, canProduce }: Produ
   const isBlocked = check.findings.some((each) => each.blocks) || (check.lastBates ?? check.expectedLastBates) === null;
   if (canProduce === undefined) return null;
   if (!canProduce)
-    return <p className="quiet">You can check a draft. Producing takes the role editor; an administrator grants it.</p>;
+    return (
+      <p className="quiet">You can check a draft. Producing requires the role editor; an administrator grants it.</p>
+    );
   if (refusal) return <p className="quiet">You can check a draft. {refusal}</p>;
   const send = (decided: Decided) =>
     produce.mutate(decided, {
@@ -43,7 +45,7 @@ export function Produce({ caseId, draft, checked, isCurrent, canProduce }: Produ
   const decide = () => send({ body: bindNumbers(body, check), firstBates: check.firstBates, key: crypto.randomUUID() });
   return (
     <>
-      {isBlocked && <p>These documents cannot be produced before what refuses them is corrected.</p>}
+      {isBlocked && <p>Correct what is refused above; then these documents can be produced.</p>}
       <button
         type="button"
         className="primary produce"

@@ -48,7 +48,7 @@ export default function ProductionsPage({ caseId }: { caseId: number }) {
 function Empty({ caseId }: { caseId: number }) {
   return (
     <div className="quiet">
-      <p>Nothing was produced from this case yet.</p>
+      <p>Nothing has been produced from this case yet.</p>
       <p>
         A production gives documents Bates numbers and writes their natives, texts and images with a DAT, an OPT file
         and a manifest to a volume, which you download and deliver. Tag what is to be produced in the{" "}

@@ -31,7 +31,7 @@ export default function SettingsPage({ caseId }: { caseId: number }) {
       {found.data && <Certificate of={found.data} />}
       {found.data && role === "admin" && <Acts of={found.data} />}
       {role !== undefined && role !== "admin" && (
-        <p className="quiet">Renaming, closing, holding and purging a case takes the role admin.</p>
+        <p className="quiet">Only an administrator can rename, close, hold or purge a case.</p>
       )}
     </section>
   );

@@ -41,7 +41,7 @@ export function findMismatch(view: View, head: ImageHead, isEmpty: boolean): str
   const expected = EXPECTED[view];
   if (!expected) return null;
   if (!expected.includes(head.kind))
-    return `The name says ${view === "pdf" ? NAMES.pdf : "an image"}, and its first bytes say ${NAMES[head.kind]}. It is not shown.`;
+    return `By its name the file is ${view === "pdf" ? NAMES.pdf : "an image"}, and by its first bytes ${NAMES[head.kind]}. It is not shown: download it to look at it with a program that you trust.`;
   if (head.width * head.height > MOST_IMAGE_PIXELS)
     return `The image has ${Math.round((head.width * head.height) / 1e6).toLocaleString()} million pixels, which is too large to show: download it.`;
   return null;
