@@ -60,5 +60,10 @@ _KEPT_BY_OTHERS = (
     ),
     Remainder("audit trail", None, f"Keys of objects, in a trail of data events, {_BY_OPERATOR}."),
     Remainder("copies elsewhere", None, f"What was replicated or copied to other buckets or regions, {_BY_OPERATOR}."),
-    Remainder("events", None, "Ids and counts, at the subscribers of the topic of events."),
+    Remainder(
+        "events",
+        None,
+        "Ids and counts, at the subscribers of the topic of events; of uploads that no import could be made of, the "
+        "beginning of the key, which may have the name of the case.",
+    ),
 )

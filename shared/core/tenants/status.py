@@ -2,6 +2,7 @@
 
 Guaranteed: a tenant that is not active writes nothing by the API; one that is suspended reads nothing either, and one
 that is suspended or leaving starts nothing.
+The purge of a case begins for an active tenant only.
 Not guaranteed: that work ends which has started. It goes on to its end, whatever the status becomes.
 """
 

@@ -26,7 +26,13 @@ _UNCLAIMED = text("""
       NOT EXISTS (SELECT 1 FROM production_numbers AS n WHERE n.production_id = p.id)
       OR p.updated_at > NOW(6) - INTERVAL :age SECOND
         AND p.documents > (SELECT COUNT(*) FROM production_numbers AS n WHERE n.production_id = p.id)
-    ) ORDER BY p.id LIMIT :most
+    ) AND EXISTS (SELECT 1 FROM cases WHERE cases.id = p.case_id AND cases.status IN ('open', 'closed'))
+    ORDER BY p.id LIMIT :most
+""")
+# A purge, which begins under an exclusive lock on this row, would not find claims that are written behind it.
+_IS_THERE = text("""
+    SELECT 1 FROM cases WHERE id = (SELECT case_id FROM productions WHERE id = :production_id)
+    AND status IN ('open', 'closed') LOCK IN SHARE MODE
 """)
 
 
@@ -53,5 +59,7 @@ def _list_unclaimed(after: int) -> Sequence[int]:
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _claim(production_id: int) -> None:
     with session() as transaction:
+        if transaction.execute(_IS_THERE, {"production_id": production_id}).first() is None:
+            return
         claim_produced(transaction, production_id)
     logger.info("numbers claimed", extra={"production_id": production_id})

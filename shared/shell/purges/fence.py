@@ -1,7 +1,9 @@
 """Begin the purge of a case whose day has come, and fence the work that runs on it.
 
 Guaranteed: a purge begins under the exclusive lock on the case's row, from which its day, its status and its hold are
-read again: a hold that commits first wins. From then on no request of the API writes to the case. Then each import,
+read again: a hold that commits first wins. It begins only for an active tenant, whose users can still place a hold; the
+tenant's row is shared until then, so that none begins while the tenant moves. From then on no request of the API writes
+to the case. Then each import,
 undo, volume, production, tagging job and export is ended under its own row's lock, with the next generation, so that
 no worker commits for it any more. A production past its pivot is not ended: it completes first.
 """
@@ -15,15 +17,18 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.statuses import CaseChange, CaseStatus
+from core.tenants.status import TenantStatus
 from shell.case_state.changes import record_change
 from shell.db.session import session
 from shell.purges.turns import BATCH, Turn
 from shell.tables.cases import CasePurges, Cases
+from shell.tenants.records import share_tenant
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _DUE = text(
     "SELECT id, tenant_id FROM cases FORCE INDEX (ix_cases_purge_after) WHERE purge_after <= UTC_DATE() "
-    "AND status = 'closed' AND held_at IS NULL ORDER BY purge_after, id LIMIT :most"
+    "AND status = 'closed' AND held_at IS NULL AND NOT EXISTS (SELECT 1 FROM tenants "
+    "WHERE tenants.tenant_id = cases.tenant_id AND tenants.status <> 'active') ORDER BY purge_after, id LIMIT :most"
 )
 _IS_DUE = text("SELECT UTC_DATE() >= :day")
 
@@ -92,9 +97,11 @@ def find_due_cases() -> list[tuple[int, str]]:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def begin_purge(case_id: int) -> bool:
-    """Begin the purge of a case, if that is requested and due, and the case has no hold; return whether it did."""
+def begin_purge(case_id: int, tenant_id: str) -> bool:
+    """Begin the purge of a case of an active tenant, if it is requested and due, and has no hold; return if it did."""
     with session() as transaction:
+        if share_tenant(transaction, tenant_id).status is not TenantStatus.ACTIVE:
+            return False
         locking = select(Cases).where(Cases.id == case_id).with_for_update()
         case = transaction.scalars(locking).one_or_none()
         if case is None or case.status != CaseStatus.CLOSED or case.held_at is not None or case.purge_after is None:

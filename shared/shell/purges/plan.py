@@ -153,7 +153,8 @@ KEPT: Mapping[str, str] = {
     "case_changes": "What was done to the case as a whole, by which user and when; and this certificate.",
     "case_purges": "When the purge began and ended.",
     "activities": "What users did, as ids, counts and codes; never names or content.",
-    "outbox_events": "Events, as ids, counts and codes; deleted 30 days after they were published.",
+    "outbox_events": "Events, as ids, counts and codes, and of refused uploads the beginning of the key, which may "
+    "have the name of the case; deleted 30 days after they were published.",
 }
 # Tables without data of a case.
 WITHOUT_CASES = frozenset(

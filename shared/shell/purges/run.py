@@ -13,6 +13,7 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
+from core.errors import TransactionConflictError
 from core.purges.phases import PurgePhase
 from shell.aws.sqs import send_messages
 from shell.deadline import build_deadline_check, seconds_left
@@ -42,8 +43,7 @@ def take_purges_on() -> None:
     """
     for case_id, tenant_id in find_due_cases():
         with naming_tenant(tenant_id):
-            if begin_purge(case_id):
-                logger.info("purge of a case begun", extra={"case_id": case_id})
+            _begin(case_id, tenant_id)
     is_near = build_deadline_check(MARGIN_S)
     while not is_near():
         turn = take_turn(min(LEASE_S, max(1, seconds_left())))
@@ -53,6 +53,15 @@ def take_purges_on() -> None:
             _work(turn, is_near)
     if is_any_due():
         send_messages(settings().case_purges_queue_url, [WakeMessage()])
+
+
+def _begin(case_id: int, tenant_id: str) -> None:
+    try:
+        if begin_purge(case_id, tenant_id):
+            logger.info("purge of a case begun", extra={"case_id": case_id})
+    except TransactionConflictError:
+        # One that cannot begin is tried again in an hour, and keeps no other one from going on.
+        logger.exception("purge of a case not begun", extra={"case_id": case_id})
 
 
 def _work(turn: Turn, is_near: Callable[[], bool]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import purge_expired
+from shell.maintenance import unclaimed_numbers
 from shell.productions.steps import PRODUCTION, reserve
 from tests.support.application.driver import Context, World
 from tests.support.productions.runs import ask, execute, put_documents
@@ -28,3 +29,19 @@ def test_what_an_earlier_version_confirms_after_the_migration_is_claimed(world: 
     for _ in range(2):
         purge_expired.lambda_handler({}, Context())
         assert claims(world) == confirmed
+
+
+def test_the_numbers_of_a_case_that_is_being_purged_are_not_claimed(world: World) -> None:
+    put_documents(world, ["A-1"])
+    production_id = ask()
+    execute(production_id)
+    world.query("DELETE FROM production_numbers")
+    for status in ("purging", "purged"):
+        world.query("UPDATE cases SET status = :status", status=status)
+        purge_expired.lambda_handler({}, Context())
+        # As if the purge had begun after the production was listed.
+        unclaimed_numbers._claim(production_id)
+        assert claims(world) == []
+    world.query("UPDATE cases SET status = 'closed'")
+    unclaimed_numbers._claim(production_id)
+    assert len(claims(world)) == 1

@@ -20,7 +20,7 @@ from shell.purges import fence, run
 from shell.settings import settings
 from tests.integration.purges.test_purged_cases import count_rows
 from tests.support.application.driver import Handler, World, call, taken_from
-from tests.support.purges.filled_cases import FilledCase, fill_case
+from tests.support.purges.filled_cases import TENANT, FilledCase, fill_case
 from tests.support.purges.runs import drive, end_pauses, has_ended, purge, request
 
 # What was sent before the purge and is delivered after it, with the ids of a filled case.
@@ -74,11 +74,35 @@ def test_a_purge_begins_on_its_day_and_never_under_a_hold(world: World) -> None:
         "held_at = NULL, status = 'open'",
     ):
         world.query(f"UPDATE cases SET {change}")
-        assert not fence.begin_purge(1)
+        assert not fence.begin_purge(1, TENANT)
         assert fence.find_due_cases() == []
     world.query("UPDATE cases SET status = 'closed'")
-    assert fence.begin_purge(1)
-    assert not fence.begin_purge(1)
+    assert fence.begin_purge(1, TENANT)
+    assert not fence.begin_purge(1, TENANT)
+
+
+@pytest.mark.parametrize("status", ["read_only", "suspended", "leaving"])
+def test_a_purge_begins_for_an_active_tenant_alone(world: World, status: str) -> None:
+    fill_case(world, 1, rows=1)
+    request(world, 1)
+    world.query("REPLACE INTO tenants (tenant_id, status) VALUES (:tenant, :status)", tenant=TENANT, status=status)
+    assert not fence.begin_purge(1, TENANT)
+    assert fence.find_due_cases() == []
+    world.query("UPDATE tenants SET status = 'active'")
+    assert fence.find_due_cases() == [(1, TENANT)]
+    assert fence.begin_purge(1, TENANT)
+
+
+def test_a_purge_that_cannot_begin_keeps_no_other_one_from_it(world: World) -> None:
+    for number in (1, 2):
+        fill_case(world, number, rows=1)
+        request(world, number)
+    # As after a tenant was brought back by hand.
+    world.query("INSERT INTO case_purges (case_id, tenant_id, epoch, phase) VALUES (1, 'tenant', 1, 'end')")
+    world.query("UPDATE case_purges SET ended_at = NOW(6)")
+    run.take_purges_on()
+    statuses = [row.status for row in world.query("SELECT status FROM cases ORDER BY id")]
+    assert statuses == ["closed", "purging"]
 
 
 def test_of_many_workers_one_begins_the_purge(world: World) -> None:
@@ -89,7 +113,7 @@ def test_of_many_workers_one_begins_the_purge(world: World) -> None:
 
     def begin() -> None:
         barrier.wait()
-        begun.append(fence.begin_purge(1))
+        begun.append(fence.begin_purge(1, TENANT))
 
     workers = [threading.Thread(target=begin) for _ in range(2)]
     for each in workers:
@@ -124,7 +148,7 @@ def test_a_production_past_its_pivot_completes_first(world: World) -> None:
 def test_a_hold_that_is_set_by_hand_stops_a_purge_until_it_is_lifted(world: World) -> None:
     case = fill_case(world, 1, rows=1)
     request(world, 1)
-    assert fence.begin_purge(1)
+    assert fence.begin_purge(1, TENANT)
     world.query("UPDATE cases SET held_at = NOW(6)")
     run.take_purges_on()
     assert row_counts_of(case) == case.rows

@@ -20,7 +20,7 @@ from tests.integration.purges.test_purged_cases import count_rows, list_keys, ma
 from tests.support.application.driver import World
 from tests.support.database.application_user import administrator_engine
 from tests.support.faults.step_hooks import KilledError, at_every_step
-from tests.support.purges.filled_cases import FilledCase, fill_case
+from tests.support.purges.filled_cases import TENANT, FilledCase, fill_case
 from tests.support.purges.runs import drive, end_pauses, has_ended, request, stored
 
 _BY_ID = {child.table for walk in WALKS for child in walk.children if child.ids} | {
@@ -105,7 +105,7 @@ def test_a_worker_that_is_killed_after_s3_deleted_counts_once(world: World, monk
 def test_a_worker_whose_turn_another_one_has_commits_nothing(world: World) -> None:
     fill_case(world, 1, rows=1)
     request(world, 1)
-    assert fence.begin_purge(1)
+    assert fence.begin_purge(1, TENANT)
     older = take_turn(60)
     end_pauses(world)
     newer = take_turn(60)

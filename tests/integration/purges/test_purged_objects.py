@@ -108,3 +108,7 @@ def test_the_api_has_the_certificate_during_and_after_the_purge_for_its_tenant_a
     assert "dead letters" in " ".join(each["what"] for each in final["remains"])
     assert other.get("/cases/1/certificate").status == 404
     assert client.get("/cases/1/certificate").json == final
+    # So it is where the tenant was moved to: the row of the purge stays where that was.
+    world.query("DELETE FROM case_purges")
+    assert client.get("/cases/1/certificate").json == final
+    assert other.get("/cases/1/certificate").status == 404

@@ -106,7 +106,7 @@ def test_a_row_with_another_value_is_named_and_not_overwritten(places: tuple[Pla
     with pytest.raises(TenantToolError, match="nothing was overwritten"):
         load_tenant(target.stack, folder, ignore)
     with pytest.raises(TenantToolError, match="was not verified"):
-        switch_tenant(source.stack, target.stack, folder)
+        switch_tenant(source.stack, target.stack, folder, ignore)
     load_tenant(target.stack, folder, ignore, replace=True, waiting=AT_ONCE)
     assert list_differences(source, target, folder) == []
 

@@ -34,7 +34,7 @@ def test_one_stack_at_most_may_write_wherever_a_switch_ends(
     load_tenant(target.stack, folder, ignore)
     assert get_statuses(source, target) == ["read_only", "suspended"]
     moves: tuple[tuple[Callable[[], str], list[str]], ...] = (
-        (lambda: switch_tenant(source.stack, target.stack, folder), ["leaving", "active"]),
+        (lambda: switch_tenant(source.stack, target.stack, folder, ignore), ["leaving", "active"]),
         (lambda: switch_back(source.stack, target.stack, folder, ignore), ["active", "suspended"]),
     )
     for move, end in moves:
@@ -50,7 +50,7 @@ def test_one_stack_at_most_may_write_wherever_a_switch_ends(
             break
         assert get_statuses(source, target) == end
     with pytest.raises(TenantToolError, match="was not verified"):
-        switch_tenant(source.stack, target.stack, folder)
+        switch_tenant(source.stack, target.stack, folder, ignore)
 
 
 def test_there_is_no_way_back_once_the_target_has_written(places: tuple[Place, Place], tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_there_is_no_way_back_once_the_target_has_written(places: tuple[Place, P
     folder = export_to(source, tmp_path)
     load_tenant(target.stack, folder, ignore)
     assert list_differences(source, target, folder) == []
-    switch_tenant(source.stack, target.stack, folder)
+    switch_tenant(source.stack, target.stack, folder, ignore)
     target.query("UPDATE activities SET summary = 'newer' WHERE tenant_id = %s LIMIT 1", TENANT)
     with pytest.raises(TenantToolError, match="has written"):
         switch_back(source.stack, target.stack, folder, ignore)
@@ -72,7 +72,7 @@ def test_a_source_that_was_active_since_its_export_is_not_left(places: tuple[Pla
     assert list_differences(source, target, folder) == []
     source.query("UPDATE tenants SET epoch = epoch + 2 WHERE tenant_id = %s", TENANT)
     with pytest.raises(TenantToolError, match="export it again"):
-        switch_tenant(source.stack, target.stack, folder)
+        switch_tenant(source.stack, target.stack, folder, ignore)
     assert get_statuses(source, target) == ["read_only", "suspended"]
 
 

@@ -98,4 +98,4 @@ def _switch(options: argparse.Namespace) -> None:
     elif options.back:
         print(f"{switch_back(read_stack(options.source), target, options.folder, print)} is active at the source again")
     else:
-        print(_NEXT.format(tenant=switch_tenant(read_stack(options.source), target, options.folder)))
+        print(_NEXT.format(tenant=switch_tenant(read_stack(options.source), target, options.folder, print)))

@@ -9,6 +9,7 @@ its moment stays so, and is refused.
 from __future__ import annotations
 
 import csv
+from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,6 +60,7 @@ def export_tenant(
             "bucket": source.bucket,
             "storage": source.storage,
             **describe_database(rows.connection),
+            "clone": waiting.is_clone,
             "epoch": get_epoch(rows.connection, tenant),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "tables": {table: _export_table(rows, table, folder, source.bucket, report) for table in TABLES},
@@ -151,6 +153,12 @@ def _report_unread(
         if is_file and build_upload_key(bucket, version.key, version.version_id, version.etag) not in known:
             report(f"no import yet: {version.key} version {version.version_id}; put it again at the target")
         yield version
+
+
+def report_unread(source: Stack, rows: TenantRows, report: Callable[[str], None]) -> None:
+    """Report the load files of a tenant in the bucket that no import has read."""
+    versions = list_versions(source, f"{UPLOADS}{rows.tenant}/")
+    deque(_report_unread(versions, source.bucket, set(_list_upload_keys(rows)), report), maxlen=0)
 
 
 def _write_replication(file: TextIO, bucket: str, versions: Iterator[ObjectVersion]) -> Iterator[ObjectVersion]:

@@ -8,7 +8,8 @@ changes anything. Rows come before objects: a notification of the target's S3 fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,20 @@ from tools.tenants.moving.counters import merge_counters, merge_profiles
 from tools.tenants.moving.export import describe_database
 from tools.tenants.moving.manifest import read_manifest, read_objects
 from tools.tenants.moving.open_work import Waiting, wait_until_quiet
+from tools.tenants.moving.protected_cases import refuse_other_protection
 from tools.tenants.moving.removal import remove_rows
 from tools.tenants.moving.row_files import read_rows
 from tools.tenants.moving.row_loader import RowLoader
 from tools.tenants.moving.stacks import Stack
-from tools.tenants.moving.statuses import ACTIVE, READ_ONLY, SUSPENDED, change_status, create_tenant
+from tools.tenants.moving.statuses import (
+    ACTIVE,
+    LEAVING,
+    READ_ONLY,
+    SUSPENDED,
+    change_status,
+    create_tenant,
+    get_status,
+)
 from tools.tenants.moving.stored_copies import copy_versions
 from tools.tenants.moving.tenant_rows import TenantRows
 
@@ -39,15 +49,19 @@ def load_tenant(
 ) -> None:
     """Load a folder that `export_tenant` has written; `replace` first deletes what the stack has of the tenant.
 
-    Raises TenantToolError if the stack has another schema, issues the same ids, or if the tenant may write in it; and
-    if it has other rows with these ids.
+    Raises TenantToolError if the stack has another schema, issues the same ids, or if the tenant may write in it; if it
+    has other rows with these ids; and, with `replace`, if a hold or a purge would be lost or come back.
     """
     manifest = read_manifest(folder)
     with TenantRows(target.database, manifest["tenant"]) as rows:
         _check_database(rows.connection, manifest, replace=replace)
-        _suspend(rows.connection, manifest["tenant"], replace=replace)
+        create_tenant(rows.connection, rows.tenant, SUSPENDED, _REASON)
         if replace:
-            wait_until_quiet(target, rows, waiting or Waiting(), report)
+            with _checked(rows, manifest, folder):
+                _wait(target, rows, waiting or Waiting(), report)
+        allowed = (SUSPENDED, READ_ONLY) if replace else (SUSPENDED,)
+        change_status(rows.connection, rows.tenant, SUSPENDED, allowed, _REASON)
+        if replace:
             remove_rows(rows, report)
         rows.connection.execute(_ADVANCE_SEQUENCE, (manifest["last_sequence"],))
         for table, stated in manifest["tables"].items():
@@ -73,10 +87,28 @@ def _check_database(database: Connection, manifest: dict[str, Any], *, replace: 
         )
 
 
-def _suspend(database: Connection, tenant: str, *, replace: bool) -> None:
-    """Have no request or message of the tenant begin anything here; with `replace`, its work may still go on."""
-    create_tenant(database, tenant, SUSPENDED, _REASON)
-    change_status(database, tenant, SUSPENDED, (SUSPENDED, READ_ONLY, ACTIVE) if replace else (SUSPENDED,), _REASON)
+@contextmanager
+def _checked(rows: TenantRows, manifest: dict[str, Any], folder: Path) -> Iterator[None]:
+    """Raise TenantToolError, before the block or behind it, if what the rows are replaced by must not replace them."""
+    status = get_status(rows.connection, rows.tenant)
+    if not manifest["clone"]:
+        if status == ACTIVE:
+            raise TenantToolError(f"{rows.tenant} is active here; only the export of a clone replaces what it has")
+        yield
+        return
+    if status == LEAVING:
+        raise TenantToolError(f"{rows.tenant} has left this stack; bring it back in the one that it is in now")
+    refuse_other_protection(rows, manifest, folder)
+    yield
+    # A request that was under way may have placed a hold meanwhile.
+    refuse_other_protection(rows, manifest, folder)
+
+
+def _wait(target: Stack, rows: TenantRows, waiting: Waiting, report: Callable[[str], None]) -> None:
+    """Make the tenant read-only, so that work which was requested can start and end, and wait for that."""
+    if get_status(rows.connection, rows.tenant) != SUSPENDED:
+        change_status(rows.connection, rows.tenant, READ_ONLY, (ACTIVE, READ_ONLY, LEAVING), _REASON)
+    wait_until_quiet(target, rows, waiting, report)
 
 
 def _load_table(
