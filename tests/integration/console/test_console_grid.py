@@ -120,6 +120,8 @@ def test_a_link_to_a_document_shows_its_place(window: Window, console_stack: Loc
     expect_row(page, 12_345)
     window.go(f"cases/{case_id}/documents?from=G-0177")
     expect_active(page, 17_700)
+    # The place is read after the rows; until then they are counted from the first one that is known.
+    page.wait_for_function(f"() => ({_WRONG})().length === 0")
     expect_row(page, 17_700)
 
 
