@@ -191,7 +191,7 @@ def test_a_pdf_that_acts_reaches_nothing_but_its_own_tab(window: Window, documen
         ("V-02", "by its first bytes something else"),
         ("V-03", "Files of this type are not shown here"),
         ("V-04", "Files of this type are not shown here"),
-        ("V-05", "The name says a PDF document"),
+        ("V-05", "By its name the file is a PDF document"),
         ("V-10", "Files of this type are not shown here"),
         ("V-11", "The file is empty"),
     ],
