@@ -40,6 +40,9 @@ sys.modules["cryptography"] = None
 import ssl
 from sqlalchemy import make_url, text
 from shell.db import connection
+# A server that was given has no parameter group, which sets the ids of the deployed one.
+arguments, ids = connection.connect_args, ", auto_increment_increment = 1000, auto_increment_offset = 1"
+connection.connect_args = lambda: {**arguments(), "init_command": arguments()["init_command"] + ids}
 from shell.db.session import engine
 # What is checked here is the password; the certificate of the tests' server is covered by no authority.
 connection.tls_context = lambda _file: ssl._create_unverified_context()
