@@ -90,7 +90,7 @@ def _delete(volume: Volumes, is_deadline_near: Callable[[], bool]) -> bool:
     archive_prefix = (volume.archive_key or "").rpartition("/")[0]
     for prefix in (volume.prefix, archive_prefix and f"{archive_prefix}/"):
         while prefix and delete_page(settings().bucket, prefix):
-            # A volume that is deleted already keeps nobody from placing a hold meanwhile.
+            # A hold can be placed meanwhile if the volume is deleted already.
             if is_deadline_near() or is_held(volume.case_id):
                 return False
     for number in range(len(_DELETE_ROWS)):

@@ -43,7 +43,7 @@ class Mover:
         return False
 
     def _list_arguments(self, command: str, folder: Path) -> list[str]:
-        # Nobody of this tenant is at work, so nothing is waited for that does not know its status yet.
+        # No user of this tenant is at work, so nothing is waited for that does not know its status yet.
         tenant, waiting = [self._tenant] if command == "export" else [], ["--unaware-seconds", "0"]
         stacks = dict(zip(("source", "target"), self._at.cells.describe(), strict=True))
         given = [f"--{name}={_write(folder / f'{name}.json', stacks[name])}" for name in STEPS[command]]
