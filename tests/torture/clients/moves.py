@@ -26,6 +26,7 @@ class Mover:
 
     def run(self) -> None:
         """Until the tenant is active in the other stack."""
+        self._at.cells.abort_uploads(self._tenant)
         with TemporaryDirectory() as folder:
             for step in self._plan:
                 run = partial(self._run, step.command, Path(folder), iter(step.kills))

@@ -39,6 +39,13 @@ class Cells:
         source, target = ({"database": each, **storage} for each in databases)
         return source, target
 
+    def abort_uploads(self, tenant: str) -> None:
+        """Abort the uploads in parts that the tenant has begun and left, for which an export would wait."""
+        s3, bucket = self._stack.s3, self._stack.bucket
+        for each in s3.list_multipart_uploads(Bucket=bucket).get("Uploads", []):
+            if each["Key"].split("/")[1] == tenant:
+                s3.abort_multipart_upload(Bucket=bucket, Key=each["Key"], UploadId=each["UploadId"])
+
     def read(self, tenant: str) -> tuple[Rows, Rows]:
         """All rows of the tenant at the source and at the target."""
         source, target = (each.read(tenant) for each in self._places())
