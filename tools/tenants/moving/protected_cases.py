@@ -12,7 +12,7 @@ from tools.tenants.moving.tenant_rows import TenantRows
 
 _COLUMNS = ("id", "held_at", "purge_after", "status")
 _PURGED = frozenset({"purging", "purged"})
-_FREE = (None, None, None)
+_FREE = (False, None, None)
 
 
 def refuse_other_protection(rows: TenantRows, manifest: dict[str, Any], folder: Path) -> None:
@@ -36,7 +36,11 @@ def refuse_other_protection(rows: TenantRows, manifest: dict[str, Any], folder: 
         )
 
 
-def _describe(row: Row | list[bytes | None]) -> tuple[str, tuple[bytes | str | None, ...]]:
+def _describe(row: Row | list[bytes | None]) -> tuple[str, tuple[bytes | str | bool | None, ...]]:
     case_id, held_at, purge_after, status = row
-    # Whether the case is open or closed is of no account, and when it was held is.
-    return read_text(case_id), (held_at, purge_after, found if (found := read_text(status)) in _PURGED else None)
+    # A hold that is placed again to make both the same has another time.
+    return read_text(case_id), (
+        held_at is not None,
+        purge_after,
+        found if (found := read_text(status)) in _PURGED else None,
+    )
