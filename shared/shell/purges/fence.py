@@ -3,8 +3,9 @@
 Guaranteed: a purge begins under the exclusive lock on the case's row, from which its day, its status and its hold are
 read again: a hold that commits first wins. It begins only for an active tenant, whose users can still place a hold; the
 tenant's row is shared until then, so that none begins while the tenant moves. From then on no request of the API writes
-to the case. Then each import, undo, volume, production, tagging job and export is ended under its own row's lock, with the next generation, so that
-no worker commits for it any more. A production past its pivot is not ended: it completes first.
+to the case. Then each import, undo, volume, production, tagging job and export is ended under its own row's lock, with
+the next generation, so that no worker commits for it any more. A production past its pivot is not ended: it completes
+first.
 """
 
 from __future__ import annotations
