@@ -80,17 +80,22 @@ def await_ends(engine: Engine, keys: dict[str, str], began: dict[str, float]) ->
     """Return the seconds from the beginning to the end of each import. Raises BenchmarkError if one fails."""
     seconds: dict[str, float] = {}
     while len(seconds) < len(keys):
-        for name in keys.keys() - seconds.keys():
-            status, _ = read(engine, keys[name])
-            if status in _ENDED:
-                seconds[name] = round(time.monotonic() - began[name], 2)
-                print(f"{name}: {status} after {seconds[name]:.1f} s", file=sys.stderr)
-                if status != "completed":
-                    raise BenchmarkError(f"the import of {keys[name]} ended with status {status}")
+        note_ends(engine, keys, began, seconds)
         if time.monotonic() - min(began.values()) > _LONGEST_S:
             raise BenchmarkError(f"the imports did not end in {_LONGEST_S} s")
         time.sleep(0.05)
     return seconds
+
+
+def note_ends(engine: Engine, keys: dict[str, str], began: dict[str, float], seconds: dict[str, float]) -> None:
+    """Add to `seconds` those of each import that has ended by now. Raises BenchmarkError if one has failed."""
+    for name in keys.keys() - seconds.keys():
+        status, _ = read(engine, keys[name])
+        if status in _ENDED:
+            seconds[name] = round(time.monotonic() - began[name], 2)
+            print(f"{name}: {status} after {seconds[name]:.1f} s", file=sys.stderr)
+            if status != "completed":
+                raise BenchmarkError(f"the import of {keys[name]} ended with status {status}")
 
 
 def read(engine: Engine, key: str) -> tuple[str, int]:

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, create_engine
 from benchmarks.imports.load_file import Shape
 from benchmarks.simulation.cell import Upload
 from benchmarks.simulation.validation import LARGE_TENANT, Alone
-from benchmarks.two_tenants import await_ends, read, upload
+from benchmarks.two_tenants import await_ends, note_ends, read, upload
 from core.statuses import ImportStatus
 from local.stack import LocalStack, StackOptions
 
@@ -72,12 +72,15 @@ def _run_together(
     keys = {"large": upload(stack, paths["large"], LARGE_TENANT)}
     while read(engine, keys["large"])[1] < sizes.workers:
         time.sleep(0.05)
-    chunks_began = time.monotonic()
+    chunks_began, seconds = time.monotonic(), dict[str, float]()
     for name in ("same", *(f"other {number + 1}" for number in range(_OTHERS))):
         began[name] = time.monotonic()
         keys[name] = upload(stack, paths["small"], _find_tenant(name))
-        time.sleep(_PAUSE_S)
-    seconds = await_ends(engine, keys, began)
+        while time.monotonic() < began[name] + _PAUSE_S:
+            note_ends(engine, keys, began, seconds)
+            time.sleep(0.05)
+    left = {name: key for name, key in keys.items() if name not in seconds}
+    seconds |= await_ends(engine, left, began)
     del began["large"]
     return {name: Upload(at - chunks_began, _find_tenant(name), sizes.small) for name, at in began.items()}, seconds
 

@@ -26,7 +26,7 @@ from benchmarks.simulation.validation import (
 )
 
 _BUFFER_POOL_MB = 1_024
-_STACK = StackSizes(small=1_000, larger=40_000, large=120_000, workers=2)
+_STACK = StackSizes(small=1_000, larger=40_000, large=300_000, workers=2)
 
 
 @dataclass(frozen=True)
