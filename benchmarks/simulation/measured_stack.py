@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from sqlalchemy import Engine, create_engine
 
@@ -16,8 +17,9 @@ from benchmarks.two_tenants import await_ends, note_ends, read, upload
 from core.statuses import ImportStatus
 from local.stack import LocalStack, StackOptions
 
-# Small files of other tenants are uploaded one after another, so that their waits have a mean.
-_OTHERS, _PAUSE_S = 10, 3.0
+# Small files of other tenants are uploaded one after another, so that their waits have a mean. A worker is free again
+# after a batch, some four seconds: pauses of one length would meet the same moments of it again and again.
+_OTHERS, _PAUSES_S = 30, (2.0, 4.0)
 _BEFORE_CHUNKS = {"", ImportStatus.SPLITTING}
 
 
@@ -73,10 +75,12 @@ def _run_together(
     while read(engine, keys["large"])[1] < sizes.workers:
         time.sleep(0.05)
     chunks_began, seconds = time.monotonic(), dict[str, float]()
+    random = Random(0)
     for name in ("same", *(f"other {number + 1}" for number in range(_OTHERS))):
         began[name] = time.monotonic()
         keys[name] = upload(stack, paths["small"], _find_tenant(name))
-        while time.monotonic() < began[name] + _PAUSE_S:
+        until = began[name] + random.uniform(*_PAUSES_S)
+        while time.monotonic() < until:
             note_ends(engine, keys, began, seconds)
             time.sleep(0.05)
     left = {name: key for name, key in keys.items() if name not in seconds}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -16,6 +16,7 @@ from benchmarks.imports.scale_out_figures import Figures, combine
 from benchmarks.imports.scale_out_worker import Measurement, ScaleOutWorker
 from benchmarks.imports.server import buffer_pool
 from benchmarks.processes import Workers
+from benchmarks.simulation.costs import Costs
 from benchmarks.simulation.measured_stack import StackSizes, measure_stack
 from benchmarks.simulation.validation import (
     Comparison,
@@ -26,7 +27,9 @@ from benchmarks.simulation.validation import (
 )
 
 _BUFFER_POOL_MB = 1_024
-_STACK = StackSizes(small=1_000, larger=40_000, large=300_000, workers=2)
+# Without chance, a file always meets the same moment of a worker's batch: each prediction is the mean of several.
+_LATER_S = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5)
+_STACK = StackSizes(small=1_000, larger=200_000, large=1_000_000, workers=2)
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,11 @@ class Sizes:
 def validate(sizes: Sizes) -> list[Comparison]:
     """Return all comparisons."""
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        return [*_compare_workers(Path(folder), sizes), *_compare_stack(Path(folder), sizes.stack)]
+        workers, costs = _compare_workers(Path(folder), sizes)
+        return [*workers, *_compare_stack(Path(folder), sizes.stack, costs.chunk_processors)]
 
 
-def _compare_workers(folder: Path, sizes: Sizes) -> list[Comparison]:
+def _compare_workers(folder: Path, sizes: Sizes) -> tuple[list[Comparison], Costs]:
     path = folder / "load.dat"
     Shape(rows=sizes.rows).write(path)
     rounds: dict[int, list[Figures]] = {}
@@ -54,7 +58,7 @@ def _compare_workers(folder: Path, sizes: Sizes) -> list[Comparison]:
             for count in (1, *sizes.workers):
                 rounds.setdefault(count, []).append(measurement.run(count))
     costs, processors = calibrate_workers(combine(rounds[1]), combine(rounds[max(sizes.workers)]))
-    return [
+    compared = [
         Comparison(
             f"{count} workers, rows per second",
             predict_workers(costs, sizes.rows, count, processors),
@@ -63,6 +67,7 @@ def _compare_workers(folder: Path, sizes: Sizes) -> list[Comparison]:
         for count in sizes.workers
         if count < max(sizes.workers)
     ]
+    return compared, costs
 
 
 @contextmanager
@@ -80,11 +85,16 @@ def _measurement(path: Path, most: int) -> Iterator[Measurement]:
         yield measurement
 
 
-def _compare_stack(folder: Path, sizes: StackSizes) -> list[Comparison]:
+def _compare_stack(folder: Path, sizes: StackSizes, chunk_processors: float) -> list[Comparison]:
     measured = measure_stack(folder, sizes)
-    costs = calibrate_stack(*measured.alone, sizes.workers)
-    seconds = predict_stack(costs, sizes.large, list(measured.uploads.values()), sizes.workers)
-    predicted = dict(zip(("large", *measured.uploads), seconds, strict=True))
+    costs = calibrate_stack(*measured.alone, sizes.workers, chunk_processors)
+    predictions = [
+        predict_stack(
+            costs, sizes.large, [replace(each, at=each.at + later) for each in measured.uploads.values()], sizes.workers
+        )
+        for later in _LATER_S
+    ]
+    predicted = dict(zip(("large", *measured.uploads), map(fmean, zip(*predictions, strict=True)), strict=True))
     return [
         Comparison(
             f"{title}, seconds from upload to end", *(_mean(each, name) for each in (predicted, measured.seconds))

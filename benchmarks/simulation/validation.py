@@ -2,8 +2,8 @@
 
 Guaranteed: no figure that is compared is used to find a cost. Import workers: one worker gives the time of a row, the
 most workers the processors of the machine, and the predictions are those of the numbers between. The local stack: the
-costs are those of a small and of a larger import that run alone, the predictions those of a large import with small
-ones beside it, for the same tenant and for others.
+costs are those of a small and of a larger import that run alone and the processors of one worker, the predictions those
+of a large import with small ones beside it, for the same tenant and for others.
 """
 
 from __future__ import annotations
@@ -81,21 +81,21 @@ class Alone:
     ended_s: float
 
 
-def calibrate_stack(small: Alone, larger: Alone, workers: int) -> Costs:
+def calibrate_stack(small: Alone, larger: Alone, workers: int, chunk_processors: float) -> Costs:
     """Return the costs of the stack from two imports, the larger of which gives each worker as many full batches.
 
-    The workers of chunks use the machine's PROCESSORS fully.
+    A worker of chunks that runs alone keeps `chunk_processors` busy; all of them use the machine's PROCESSORS fully.
     """
     rows = larger.rows - small.rows
     split_row_s = (larger.split_s - small.split_s) / rows
     rows_s = ((larger.ended_s - larger.split_s) - (small.ended_s - small.split_s)) / rows
-    # The small import has one chunk, which one worker imports, at the rate of one where two share the machine.
-    row_s = rows_s * workers
+    # The small import has one chunk, which one worker imports alone.
+    row_s = rows_s * PROCESSORS / chunk_processors
     fixed_s = small.ended_s - small.split_s - small.rows * row_s
     return Costs(
         row_s=row_s,
         chunk_s=0.0,
-        chunk_processors=PROCESSORS / workers,
+        chunk_processors=chunk_processors,
         start_s=max(0.0, small.split_s - small.rows * split_row_s),
         split_row_s=split_row_s,
         split_processors=1.0,
