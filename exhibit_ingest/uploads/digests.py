@@ -83,7 +83,13 @@ class Readable(Protocol):
 
 def has_bytes(source: Readable, stored: Document) -> bool:
     """Return whether a stored part has the bytes of the source."""
-    computed = PartHash(with_crc=stored.get("checksumAlgorithm") == ALGORITHM)
-    for _ in computed.watch(source.read(stored["firstByte"], stored["firstByte"] + stored["size"])):
+    first, with_crc = stored["firstByte"], stored.get("checksumAlgorithm") == ALGORITHM
+    return read_digest(source, first, first + stored["size"], with_crc=with_crc).is_part(stored)
+
+
+def read_digest(source: Readable, start: int, end: int, *, with_crc: bool) -> PartDigest:
+    """Return the digest of a range of the source."""
+    computed = PartHash(with_crc=with_crc)
+    for _ in computed.watch(source.read(start, end)):
         pass
-    return computed.finish().is_part(stored)
+    return computed.finish()

@@ -12,7 +12,7 @@ import math
 import threading
 from xml.sax.saxutils import escape
 
-from exhibit_ingest.uploads.digests import DeclaredHash, PartDigest, PartHash, has_bytes
+from exhibit_ingest.uploads.digests import DeclaredHash, PartDigest, PartHash, has_bytes, read_digest
 from exhibit_ingest.uploads.faults import ALTERED_CODES, Answer, FileChangedFault, UploadFault, find_fault
 from exhibit_ingest.uploads.protocols import Document
 from exhibit_ingest.uploads.targets import Source, Target
@@ -37,7 +37,8 @@ class ObjectUpload:
         self._etags: dict[int, str] = {}
         # The digests of parts of which neither ETag nor answer shows that they are right: the list of parts has to.
         self._unproved: dict[int, PartDigest] = {}
-        self._with_crc = True
+        # None until the first answer to a part: computing a CRC takes most of the time of an upload.
+        self._has_md5_etags: bool | None = None
         self._urls: Document = {}
         self._expires_at, self._is_stored, self._is_completing, self._rounds = -math.inf, False, False, 0
 
@@ -64,7 +65,7 @@ class ObjectUpload:
         if self._is_stored:
             return context.count_there(self._source.files)
         size, headers = self._source.size, self._urls["headers"]
-        declared, computed = DeclaredHash(headers.get(_SHA256)), PartHash(with_crc=True)
+        declared, computed = DeclaredHash(headers.get(_SHA256)), PartHash(with_crc=False)
         blocks = declared.watch(computed.watch(self._source.read(0, size)))
         answer = context.put(self._urls["url"], blocks, size, headers)
         fault = find_fault(answer, self._path)
@@ -74,8 +75,8 @@ class ObjectUpload:
             # The file is there, from an attempt whose answer was lost.
             return context.count_there(self._source.files)
         self._require(fault)
-        _get_etag(answer)
-        if answer.crc not in (None, computed.finish().crc):
+        etag, digest = _get_etag(answer), computed.finish()
+        if answer.crc and not digest.is_etag(etag) and answer.crc != self._add_crc(digest, 0, size).crc:
             raise UploadFault("final", "PARTS_DIFFER", _ALTERED.format(path=self._path))
         return None
 
@@ -103,19 +104,27 @@ class ObjectUpload:
             context.count_there()
             self._etags[number] = stored["etag"]
             return
-        computed, start = PartHash(with_crc=self._with_crc), part["firstByte"]
+        computed, start = PartHash(with_crc=self._has_md5_etags is False), part["firstByte"]
         blocks = computed.watch(self._source.read(start, start + part["size"]))
         answer = context.put(part["url"], blocks, part["size"], {})
         self._require(find_fault(answer, self._path))
-        self._keep(number, _get_etag(answer), answer.crc, computed.finish())
+        etag, digest = _get_etag(answer), computed.finish()
+        if digest.crc is None and not self._has_md5_etags and not digest.is_etag(etag):
+            digest = self._add_crc(digest, start, part["size"])
+        self._keep(number, etag, answer.crc, digest)
+
+    def _add_crc(self, digest: PartDigest, start: int, size: int) -> PartDigest:
+        """Return the digest with the CRC of the bytes, which are read again."""
+        again = read_digest(self._source, start, start + size, with_crc=True)
+        if again.md5 != digest.md5:
+            raise FileChangedFault(self._path)
+        return again
 
     def _keep(self, number: int, etag: str, crc: str | None, digest: PartDigest) -> None:
         with self._lock:
-            if digest.is_etag(etag):
-                self._with_crc = False
-            elif digest.crc is None or crc not in (None, digest.crc):
+            self._has_md5_etags = digest.is_etag(etag)
+            if not self._has_md5_etags and (digest.crc is None or crc not in (None, digest.crc)):
                 # Other bytes arrived; or the ETags of this bucket are no longer MD5, or were not here.
-                self._with_crc = True
                 raise UploadFault("busy", "ETAG_DIFFERS", _ALTERED.format(path=self._path))
             self._unproved.pop(number, None)
             if not digest.is_etag(etag) and crc is None:

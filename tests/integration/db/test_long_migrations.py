@@ -83,14 +83,14 @@ def narrow(ours: Engine) -> Engine:
         connection.execute(
             text("CREATE TABLE narrow (id BIGINT AUTO_INCREMENT PRIMARY KEY, number INT, word CHAR(32)) ENGINE=InnoDB")
         )
-        connection.execute(text("INSERT INTO narrow (number, word) VALUES (1, MD5('1'))"))
+        connection.execute(text("INSERT INTO narrow (number, word) VALUES (1, LEFT(SHA2('1', 256), 32))"))
         stored = 1
         while stored < ROWS:
             more = min(stored, ROWS - stored, 200_000)
             connection.execute(
                 text(
-                    "INSERT INTO narrow (number, word) SELECT id * 7919 % 100003, MD5(id + :stored) FROM narrow "
-                    f"ORDER BY id LIMIT {more}"
+                    "INSERT INTO narrow (number, word) SELECT id * 7919 % 100003, LEFT(SHA2(id + :stored, 256), 32) "
+                    f"FROM narrow ORDER BY id LIMIT {more}"
                 ),
                 {"stored": stored},
             )

@@ -76,6 +76,19 @@ def test_a_file_that_changes_between_its_hash_and_its_upload_is_sent_once(
     assert stack.connect(tmp_path).send_folder(list_folder(root), VOLUME).number == 2
 
 
+def test_a_file_that_changes_after_a_part_was_sent_and_before_its_checksum_is_computed_is_named(
+    stack: FakeStack, file: LocalFile, tmp_path: Path
+) -> None:
+    def change(*_: object) -> None:
+        if stack.sent.total() == 1:
+            rewrite(tmp_path / "a.dat")
+
+    stack.before = change
+    with pytest.raises(UploadFault, match=r"^a\.dat was changed"):
+        stack.connect(tmp_path).send_import(file, IMPORT)
+    assert stack.uploads["/imports/1"].stored is None
+
+
 def test_bytes_of_a_whole_file_that_are_altered_on_the_way_are_sent_again(
     stack: FakeStack, root: Path, tmp_path: Path
 ) -> None:
