@@ -77,7 +77,7 @@ help:
 	@echo '                PYTEST_ARGS=... adds options, DATABASE_URL=mysql+pymysql://... uses that server'
 	@echo 'make test-slow  run the tests with the mark `slow`: long races, whole stacks, access to every route, fault injection, benchmarks'
 	@echo 'make test-full  run both with the full number of race repetitions and random examples'
-	@echo 'make torture    run the whole application under injected faults, SEEDS=20 seeds, about half a minute each;'
+	@echo 'make torture    run the whole application under injected faults, SEEDS=20 seeds, about two minutes each;'
 	@echo '                the last line is the number of seeds that passed, and what was lost, duplicated or misplaced'
 	@echo 'make bench      compare imports with other methods, under five minutes; BENCH=import_rate (split_rate,'
 	@echo '                contention, chunk_profile, completion, two_tenants, custody, cold_start) runs only that one, BENCH_ARGS=...;'

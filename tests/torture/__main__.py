@@ -1,6 +1,6 @@
 """Play seeds against the whole application and count what was lost, doubled or misplaced: `make torture SEEDS=n`.
 
-About half a minute a seed on two idle cores. Exit code 0: all seeds held; 1: one was violated; 2: the application could
+About two minutes a seed on two idle cores. Exit code 0: all seeds held; 1: one was violated; 2: the application could
 not be started. What strikes in each seed, and the command that plays it again, go to standard error.
 """
 
