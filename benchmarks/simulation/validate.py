@@ -16,9 +16,11 @@ from benchmarks.imports.scale_out_figures import Figures, combine
 from benchmarks.imports.scale_out_worker import Measurement, ScaleOutWorker
 from benchmarks.imports.server import buffer_pool
 from benchmarks.processes import Workers
+from benchmarks.simulation.cell import Upload
 from benchmarks.simulation.costs import Costs
 from benchmarks.simulation.measured_stack import StackSizes, measure_stack
 from benchmarks.simulation.validation import (
+    LARGE_TENANT,
     Comparison,
     calibrate_stack,
     calibrate_workers,
@@ -28,7 +30,7 @@ from benchmarks.simulation.validation import (
 
 _BUFFER_POOL_MB = 1_024
 # Without chance, a file always meets the same moment of a worker's batch: each prediction is the mean of several.
-_LATER_S = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5)
+_LATER_S = (-1.75, -1.25, -0.75, -0.25, 0.25, 0.75, 1.25, 1.75)
 _STACK = StackSizes(small=1_000, larger=200_000, large=1_000_000, workers=2)
 
 
@@ -89,9 +91,7 @@ def _compare_stack(folder: Path, sizes: StackSizes, chunk_processors: float) -> 
     measured = measure_stack(folder, sizes)
     costs = calibrate_stack(*measured.alone, sizes.workers, chunk_processors)
     predictions = [
-        predict_stack(
-            costs, sizes.large, [replace(each, at=each.at + later) for each in measured.uploads.values()], sizes.workers
-        )
+        predict_stack(costs, sizes.large, [_shift(each, later) for each in measured.uploads.values()], sizes.workers)
         for later in _LATER_S
     ]
     predicted = dict(zip(("large", *measured.uploads), map(fmean, zip(*predictions, strict=True)), strict=True))
@@ -105,6 +105,11 @@ def _compare_stack(folder: Path, sizes: StackSizes, chunk_processors: float) -> 
             (f"{sizes.small:,} rows beside them, other tenants, mean", "other"),
         )
     ]
+
+
+def _shift(upload: Upload, seconds: float) -> Upload:
+    """Return a small file of another tenant later or earlier; it arrives some seconds after the first one of all."""
+    return upload if upload.tenant == LARGE_TENANT else replace(upload, at=max(0.0, upload.at + seconds))
 
 
 def _mean(seconds: Mapping[str, float], name: str) -> float:

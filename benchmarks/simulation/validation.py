@@ -84,13 +84,13 @@ class Alone:
 def calibrate_stack(small: Alone, larger: Alone, workers: int, chunk_processors: float) -> Costs:
     """Return the costs of the stack from two imports, the larger of which gives each worker as many full batches.
 
-    A worker of chunks that runs alone keeps `chunk_processors` busy; all of them use the machine's PROCESSORS fully.
+    A worker of chunks that runs alone keeps `chunk_processors` busy, and all of them together at most PROCESSORS.
     """
     rows = larger.rows - small.rows
     split_row_s = (larger.split_s - small.split_s) / rows
     rows_s = ((larger.ended_s - larger.split_s) - (small.ended_s - small.split_s)) / rows
     # The small import has one chunk, which one worker imports alone.
-    row_s = rows_s * PROCESSORS / chunk_processors
+    row_s = rows_s * min(PROCESSORS, workers * chunk_processors) / chunk_processors
     fixed_s = small.ended_s - small.split_s - small.rows * row_s
     return Costs(
         row_s=row_s,

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from xml.sax.saxutils import escape
 
 from exhibit_ingest.uploads.digests import DeclaredHash, PartDigest, PartHash, has_bytes, read_digest
@@ -37,8 +39,9 @@ class ObjectUpload:
         self._etags: dict[int, str] = {}
         # The digests of parts of which neither ETag nor answer shows that they are right: the list of parts has to.
         self._unproved: dict[int, PartDigest] = {}
-        # None until the first answer to a part: computing a CRC takes most of the time of an upload.
+        # None until the first answer to a part: a CRC takes tens of times as long as an MD5.
         self._has_md5_etags: bool | None = None
+        self._finding_out = threading.Lock()
         self._urls: Document = {}
         self._expires_at, self._is_stored, self._is_completing, self._rounds = -math.inf, False, False, 0
 
@@ -65,7 +68,7 @@ class ObjectUpload:
         if self._is_stored:
             return context.count_there(self._source.files)
         size, headers = self._source.size, self._urls["headers"]
-        declared, computed = DeclaredHash(headers.get(_SHA256)), PartHash(with_crc=False)
+        declared, computed = DeclaredHash(headers.get(_SHA256)), PartHash(with_crc=_SHA256 not in headers)
         blocks = declared.watch(computed.watch(self._source.read(0, size)))
         answer = context.put(self._urls["url"], blocks, size, headers)
         fault = find_fault(answer, self._path)
@@ -75,8 +78,9 @@ class ObjectUpload:
             # The file is there, from an attempt whose answer was lost.
             return context.count_there(self._source.files)
         self._require(fault)
-        etag, digest = _get_etag(answer), computed.finish()
-        if answer.crc and not digest.is_etag(etag) and answer.crc != self._add_crc(digest, 0, size).crc:
+        _get_etag(answer)
+        crc = computed.finish().crc
+        if crc is not None and answer.crc not in (None, crc):
             raise UploadFault("final", "PARTS_DIFFER", _ALTERED.format(path=self._path))
         return None
 
@@ -104,14 +108,24 @@ class ObjectUpload:
             context.count_there()
             self._etags[number] = stored["etag"]
             return
-        computed, start = PartHash(with_crc=self._has_md5_etags is False), part["firstByte"]
-        blocks = computed.watch(self._source.read(start, start + part["size"]))
-        answer = context.put(part["url"], blocks, part["size"], {})
-        self._require(find_fault(answer, self._path))
-        etag, digest = _get_etag(answer), computed.finish()
-        if digest.crc is None and not self._has_md5_etags and not digest.is_etag(etag):
-            digest = self._add_crc(digest, start, part["size"])
-        self._keep(number, etag, answer.crc, digest)
+        with self._first_alone():
+            computed, start = PartHash(with_crc=self._has_md5_etags is False), part["firstByte"]
+            blocks = computed.watch(self._source.read(start, start + part["size"]))
+            answer = context.put(part["url"], blocks, part["size"], {})
+            self._require(find_fault(answer, self._path))
+            etag, digest = _get_etag(answer), computed.finish()
+            if self._has_md5_etags is None and not digest.is_etag(etag):
+                digest = self._add_crc(digest, start, part["size"])
+            self._keep(number, etag, answer.crc, digest)
+
+    @contextmanager
+    def _first_alone(self) -> Iterator[None]:
+        """Let other parts wait until it is known, from the answer to one, whether ETags are MD5."""
+        with self._finding_out:
+            if self._has_md5_etags is None:
+                yield
+                return
+        yield
 
     def _add_crc(self, digest: PartDigest, start: int, size: int) -> PartDigest:
         """Return the digest with the CRC of the bytes, which are read again."""
@@ -124,7 +138,7 @@ class ObjectUpload:
         with self._lock:
             self._has_md5_etags = digest.is_etag(etag)
             if not self._has_md5_etags and (digest.crc is None or crc not in (None, digest.crc)):
-                # Other bytes arrived; or the ETags of this bucket are no longer MD5, or were not here.
+                # Other bytes arrived; or the ETags of this bucket are no longer MD5.
                 raise UploadFault("busy", "ETAG_DIFFERS", _ALTERED.format(path=self._path))
             self._unproved.pop(number, None)
             if not digest.is_etag(etag) and crc is None:

@@ -1,5 +1,6 @@
-"""An API and a storage in memory, with parts of a few bytes, ETags that are no MD5, and CRC-64 of every part as S3.
+"""An API and a storage in memory, with parts of a few bytes, and CRC-64 of every part as S3.
 
+ETags are no MD5 unless `has_md5_etags`.
 A file of a volume is refused if it has not the SHA-256 that was declared of it.
 """
 
@@ -83,6 +84,7 @@ class FakeStack:
     alter: Callable[[bytes], bytes] = bytes
     states_checksums: bool = True
     answers_checksums: bool = False
+    has_md5_etags: bool = False
     sent: Counter[str] = field(default_factory=Counter)
     requests: list[tuple[str, str]] = field(default_factory=list)
     signatures: int = 0
@@ -191,7 +193,8 @@ class FakeStack:
         declared = request.headers.get("x-amz-checksum-sha256")
         if declared not in (None, base64.b64encode(hashlib.sha256(body).digest()).decode()):
             return error(400, "BadDigest")
-        etag = f'"{uuid.uuid4().hex}"'
+        md5 = hashlib.md5(body, usedforsecurity=False).hexdigest()
+        etag = f'"{md5 if self.has_md5_etags else uuid.uuid4().hex}"'
         if part == "whole":
             upload.stored = body
         else:

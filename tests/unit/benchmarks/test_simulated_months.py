@@ -106,7 +106,7 @@ def test_workers_are_predicted_from_one_of_them_and_from_the_most() -> None:
     assert predict_workers(costs, 160_000, 1, processors) == pytest.approx(16_699, rel=0.01)
 
 
-@pytest.mark.parametrize("chunk_processors", [1.0, 1.33])
+@pytest.mark.parametrize("chunk_processors", [0.9, 1.0, 1.33])
 def test_costs_of_the_stack_reproduce_the_imports_that_they_come_from(chunk_processors: float) -> None:
     small, larger = Alone(1_000, 0.5, 1.5), Alone(80_000, 2.5, 20.5)
     costs = calibrate_stack(small, larger, 2, chunk_processors)

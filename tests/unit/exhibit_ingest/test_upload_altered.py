@@ -115,6 +115,17 @@ def test_a_part_whose_answer_has_another_checksum_is_sent_again(
     assert (stack.uploads["/imports/1"].stored, stack.sent["1"]) == (DATA, 2)
 
 
+@pytest.mark.parametrize("altered", range(4))
+def test_where_etags_are_md5_they_alone_prove_the_parts(
+    stack: FakeStack, file: LocalFile, tmp_path: Path, altered: int
+) -> None:
+    stack.has_md5_etags, stack.states_checksums = True, False
+    part, number = DATA[100 * altered : 100 * altered + 100], str(altered + 1)
+    stack.alter = lambda body: body[::-1] if body == part and stack.sent[number] == 1 else body
+    stack.connect(tmp_path).send_import(file, IMPORT)
+    assert (stack.uploads["/imports/1"].stored, stack.sent[number]) == (DATA, 2)
+
+
 def test_a_small_import_that_arrived_with_other_bytes_is_refused(stack: FakeStack, tmp_path: Path) -> None:
     (tmp_path / "b.dat").write_bytes(DATA[:50])
     stack.answers_checksums, stack.alter = True, lambda body: body[::-1]
