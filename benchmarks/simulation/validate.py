@@ -31,7 +31,7 @@ from benchmarks.simulation.validation import (
 _BUFFER_POOL_MB = 1_024
 # Without chance, a file always meets the same moment of a worker's batch: each prediction is the mean of several.
 _LATER_S = (-1.75, -1.25, -0.75, -0.25, 0.25, 0.75, 1.25, 1.75)
-_STACK = StackSizes(small=1_000, larger=200_000, large=1_000_000, workers=2)
+_STACK = StackSizes(small=1_000, larger=500_000, large=1_000_000, workers=2)
 
 
 @dataclass(frozen=True)
