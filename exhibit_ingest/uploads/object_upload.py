@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from xml.sax.saxutils import escape
 
 from exhibit_ingest.uploads.digests import DeclaredHash, PartDigest, PartHash, has_bytes, read_digest
@@ -41,7 +39,6 @@ class ObjectUpload:
         self._unproved: dict[int, PartDigest] = {}
         # None until the first answer to a part: a CRC takes tens of times as long as an MD5.
         self._has_md5_etags: bool | None = None
-        self._finding_out = threading.Lock()
         self._urls: Document = {}
         self._expires_at, self._is_stored, self._is_completing, self._rounds = -math.inf, False, False, 0
 
@@ -108,24 +105,14 @@ class ObjectUpload:
             context.count_there()
             self._etags[number] = stored["etag"]
             return
-        with self._first_alone():
-            computed, start = PartHash(with_crc=self._has_md5_etags is False), part["firstByte"]
-            blocks = computed.watch(self._source.read(start, start + part["size"]))
-            answer = context.put(part["url"], blocks, part["size"], {})
-            self._require(find_fault(answer, self._path))
-            etag, digest = _get_etag(answer), computed.finish()
-            if self._has_md5_etags is None and not digest.is_etag(etag):
-                digest = self._add_crc(digest, start, part["size"])
-            self._keep(number, etag, answer.crc, digest)
-
-    @contextmanager
-    def _first_alone(self) -> Iterator[None]:
-        """Let other parts wait until it is known, from the answer to one, whether ETags are MD5."""
-        with self._finding_out:
-            if self._has_md5_etags is None:
-                yield
-                return
-        yield
+        computed, start = PartHash(with_crc=self._has_md5_etags is False), part["firstByte"]
+        blocks = computed.watch(self._source.read(start, start + part["size"]))
+        answer = context.put(part["url"], blocks, part["size"], {})
+        self._require(find_fault(answer, self._path))
+        etag, digest = _get_etag(answer), computed.finish()
+        if digest.crc is None and not self._has_md5_etags and not digest.is_etag(etag):
+            digest = self._add_crc(digest, start, part["size"])
+        self._keep(number, etag, answer.crc, digest)
 
     def _add_crc(self, digest: PartDigest, start: int, size: int) -> PartDigest:
         """Return the digest with the CRC of the bytes, which are read again."""
