@@ -81,9 +81,9 @@ def _run_turn(stack: LocalStack, folder: Path, rows: int, turn: int) -> tuple[fl
 
 def _import(stack: LocalStack, folder: Path, rows: int, case: str) -> float:
     """Import new documents into the case; return the seconds from the upload to the end."""
-    stamp = f"{time.monotonic_ns()}"
+    stamp = str(time.monotonic_ns())
     path, key = folder / f"{stamp}.dat", f"imports/{TENANT}/{case}/{stamp}/load.dat"
-    # Among the documents of the large case, so that they are compared with its control numbers.
+    # Among the documents of a case of a million, so that they are compared with its control numbers.
     Shape(rows=rows, prefix=f"DOC-0005-{stamp}").write(path)
     began = time.monotonic()
     stack.s3.put_object(Bucket=stack.bucket, Key=key, Body=path.read_bytes())

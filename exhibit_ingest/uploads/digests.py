@@ -86,9 +86,8 @@ def has_bytes(source: Readable, stored: Document) -> bool:
     first, end = stored["firstByte"], stored["firstByte"] + stored["size"]
     if read_digest(source, first, end, with_crc=False).is_etag(stored["etag"]):
         return True
-    return stored.get("checksumAlgorithm") == ALGORITHM and read_digest(source, first, end, with_crc=True).is_part(
-        stored
-    )
+    has_crc = stored.get("checksumAlgorithm") == ALGORITHM
+    return has_crc and read_digest(source, first, end, with_crc=True).is_part(stored)
 
 
 def read_digest(source: Readable, start: int, end: int, *, with_crc: bool) -> PartDigest:
