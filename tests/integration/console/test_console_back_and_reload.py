@@ -12,7 +12,16 @@ from local.stack import LocalStack
 from tests.support.console.browser import Window, accept_dialogs, open_window
 from tests.support.console.imported_cases import list_documents, list_imports
 from tests.support.console.matters import build_file
-from tests.support.console.wizard_steps import check, choose, create_case, field_of, run, use_case, wizard
+from tests.support.console.wizard_steps import (
+    check,
+    choose,
+    create_case,
+    field_of,
+    run,
+    use_case,
+    wait_until_arrived,
+    wizard,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +82,7 @@ def begin(window: Window, file: Path, dialogs: list[str]) -> None:
     create_case(page, CASE)
     page.wait_for_url(re.compile(r"/import/\d+$"))
     go_away_and_back(page)
-    expect(page.get_by_text("Everything has arrived.")).to_be_visible()
+    wait_until_arrived(page)
 
 
 def decide(page: Page) -> None:

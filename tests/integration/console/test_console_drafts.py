@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from local.stack import LocalStack
 from tests.support.console.browser import open_window
 from tests.support.console.matters import build_file, find_case, load_file, request
-from tests.support.console.wizard_steps import check, choose, create_case, run, wizard
+from tests.support.console.wizard_steps import check, choose, create_case, run, wait_until_arrived, wizard
 
 pytestmark = pytest.mark.slow
 
@@ -108,7 +108,7 @@ def test_a_check_that_was_stopped_goes_on(browser: Browser, console_stack: Local
         choose(page, file)
         create_case(page, "Stopped check")
         page.wait_for_url(re.compile(r"/import/\d+$"))
-        expect(page.get_by_text("Everything has arrived.")).to_be_visible()
+        wait_until_arrived(page)
         import_id = page.url.rpartition("/")[2]
         console_stack.wait_until_idle()
         request(console_stack, "POST", f"/imports/{import_id}/cancel")

@@ -20,7 +20,7 @@ from local.stack import LocalStack
 from tests.support.console.browser import PATIENCE_MS, Window
 from tests.support.console.cut_network import Network, cut_network
 from tests.support.console.imported_cases import call, list_imports
-from tests.support.console.wizard_steps import check, choose, create_case, wizard
+from tests.support.console.wizard_steps import check, choose, create_case, wait_until_arrived, wizard
 
 pytestmark = pytest.mark.slow
 
@@ -129,7 +129,7 @@ def test_20_000_files_arrive_as_they_are(browser: Browser, console_stack: LocalS
         heap.append(read_heap(page))
         with page.expect_response(re.compile(r"/volumes/\d+/import$")):
             page.get_by_role("button", name="Resume").click()
-            expect(page.get_by_text("Everything has arrived.").first).to_be_visible()
+            wait_until_arrived(page)
         heap.append(read_heap(page))
         sent, turns, volume_id = time.monotonic(), page.evaluate("turns"), int(page.url.rpartition("/")[2])
         console_stack.wait_until_idle(EXPANSION_S)
@@ -169,7 +169,7 @@ def test_a_large_file_arrives_although_the_network_is_cut_three_times(
             network.cut_in((number + 1) * parts // 4 if number < 3 else 0)
             network.restore()
             page.context.set_offline(False)
-        expect(page.get_by_text("Everything has arrived.").first).to_be_visible()
+        wait_until_arrived(page)
         heap, ended = read_heap(page), time.monotonic()
     print(f"{BYTES:,} bytes in {parts} parts: {ended - began:.0f} s, heap {heap} MB; at 3 cuts", end=" ")
     print(f"{network.in_flight.total()} parts were on their way, and {network.repeated.total()} were sent again")
@@ -205,7 +205,7 @@ def test_an_upload_goes_on_after_a_new_sign_in(
         expect(page.get_by_role("heading", name="Your session has ended")).to_be_visible()
         assert requests["POST volumes"] == 1
         page.get_by_role("button", name="Sign in again").click()
-        expect(page.get_by_text("Everything has arrived.").first).to_be_visible()
+        wait_until_arrived(page)
         check(page)
         assert [fault for fault in window.faults if "status of 401" not in fault] == []
         window.faults.clear()
@@ -232,7 +232,7 @@ def test_after_a_reload_only_what_was_on_its_way_is_sent_again(
         expect(page.get_by_text(f"Choose {chosen.name} again to go on.")).to_be_visible()
         network.restore()
         choose(page, chosen)
-        expect(page.get_by_text("Everything has arrived.").first).to_be_visible()
+        wait_until_arrived(page)
         if kind == "folder":
             check(page)
         place = page.url

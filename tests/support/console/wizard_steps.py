@@ -44,6 +44,11 @@ def use_case(page: Page, name: str) -> None:
     page.get_by_role("button", name=f"Use {name}", exact=True).click()
 
 
+def wait_until_arrived(page: Page) -> None:
+    """Wait until the panel says that every file was sent; outside it that may be announced too."""
+    expect(page.get_by_role("main").get_by_text("Everything has arrived.")).to_be_visible()
+
+
 def check(page: Page) -> None:
     """Have the file checked, and wait for what was found."""
     page.get_by_role("button", name="Check the file").click()
