@@ -21,6 +21,7 @@ def document() -> dict[str, Any]:
     return dict(json.loads(PATH.read_text(encoding="utf-8")))
 
 
+@lru_cache(maxsize=1)
 def places() -> dict[str, frozenset[str]]:
     """The places of every route, by `GET /imports/{importId}`."""
     return {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Engine, MetaData, Table, select, text
+from sqlalchemy import Connection, Engine, MetaData, Table, select, text, tuple_
 
 from tests.support.application.driver import World
 from tests.support.database.counted_database import Toys
@@ -69,14 +69,23 @@ class Kept:
     def put_back(self, engine: Engine) -> Rows:
         """Make the tables hold what they held; what was changed."""
         known, changed = tables(engine), self.changed(engine)
-        with engine.begin() as connection:
-            connection.execute(text("SET FOREIGN_KEY_CHECKS = 0"))
-            for name in changed:
-                connection.execute(known[name].delete())
-                if self.rows[name]:
-                    connection.execute(known[name].insert(), [dict(row) for row in self.rows[name]])
-            connection.execute(text("SET FOREIGN_KEY_CHECKS = 1"))
+        if changed:
+            with engine.begin() as connection:
+                connection.execute(text("SET FOREIGN_KEY_CHECKS = 0"))
+                for name, rows in changed.items():
+                    _replace(connection, known[name], rows, self.rows[name])
+                connection.execute(text("SET FOREIGN_KEY_CHECKS = 1"))
         return changed
+
+
+def _replace(connection: Connection, table: Table, now: Sequence[Row], kept: Sequence[Row]) -> None:
+    """Have the table hold the kept rows; those that are as they were stay."""
+    columns = list(table.primary_key)
+    of_now, of_kept = ({tuple(row[each.name] for each in columns): row for row in rows} for rows in (now, kept))
+    if others := [key for key, row in of_now.items() if of_kept.get(key) != row]:
+        connection.execute(table.delete().where(tuple_(*columns).in_(others)))
+    if missing := [dict(row) for key, row in of_kept.items() if of_now.get(key) != row]:
+        connection.execute(table.insert(), missing)
 
 
 def rows_about(rows: Rows, tenant: str, ids: range) -> Rows:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.torture.protections.cases import OF_CASES
 from tests.torture.protections.checks import OF_CHECKS
 from tests.torture.protections.corrections import OF_CORRECTIONS
 from tests.torture.protections.held import OF_HELD
@@ -37,6 +38,7 @@ SWITCHES: dict[str, Switch] = {
     **_among(OF_REQUESTS, "files", "base", "custody", "contention", "overlays"),
     **_among(OF_THE_OUTBOX, "files", "base"),
     **_among(OF_PRODUCTIONS, "base"),
+    **_among(OF_CASES, "cases", "base"),
 }
 
 
