@@ -5,7 +5,7 @@ Every route of the template; the twins are gateways that leave out one check eac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,11 +62,12 @@ class Api:
                 wrong.append(name)
         return wrong
 
-    def same_route(self, request: ApiRequest) -> list[ApiRequest]:
-        """The request with one's own ids, another's, and ids that no tenant has."""
-        theirs = {each.route: each for each in requests_of(self.matrix.theirs)}[request.route]
-        ids = {place: value for place, value in theirs.values.items() if place.startswith("path:")}
-        return [request, request.with_values(ids), request.with_values(dict.fromkeys(ids, UNKNOWN_ID))]
+    def same_routes(self) -> Iterator[list[ApiRequest]]:
+        """Yield the request of each route with one's own ids, another's, and ids that no tenant has."""
+        theirs = {each.route: each for each in requests_of(self.matrix.theirs)}
+        for route, request in self.routes.items():
+            ids = {place: value for place, value in theirs[route].values.items() if place.startswith("path:")}
+            yield [request, request.with_values(ids), request.with_values(dict.fromkeys(ids, UNKNOWN_ID))]
 
 
 @pytest.fixture
@@ -89,9 +90,9 @@ def test_without_a_tenant_no_route_does_or_tells_anything(api: Api) -> None:
 def test_who_is_refused_cannot_tell_what_there_is(api: Api) -> None:
     signer = api.signer
     refused = {401: no_tokens(signer)["expired"], 403: no_tenants(signer, api.matrix.ours.name)["tenant missing"]}
-    for request in api.routes.values():
+    for requests in api.same_routes():
         for status, authorizations in refused.items():
-            [said] = {api.send(each, authorizations) for each in api.same_route(request)}
+            [said] = {api.send(each, authorizations) for each in requests}
             assert said.status == status
 
 
