@@ -18,8 +18,13 @@ export function Dialog(props: { title: string; open: boolean; onClose?: () => vo
     <dialog
       ref={element}
       aria-labelledby={heading}
-      onClose={props.onClose}
-      onCancel={(event) => !props.onClose && event.preventDefault()}
+      // A dialog closes a moment before the browser says so: a key that opens it again would be lost meanwhile.
+      onCancel={(event) => {
+        if (event.target !== element.current) return;
+        event.preventDefault();
+        props.onClose?.();
+      }}
+      onClose={() => !element.current?.open && props.onClose?.()}
     >
       <h2 id={heading}>{props.title}</h2>
       {props.children}
