@@ -147,6 +147,7 @@ def test_what_a_request_refuses_is_said_and_sent_again_under_its_key(
         assert len(keys) == 2
         assert len(set(keys)) == 1
         page.get_by_role("button", name="Remove tag").click()
+        expect(page.get_by_role("combobox", name="Tag")).to_be_focused()
         page.keyboard.type("refused")
         page.keyboard.press("Enter")
         expect(page.get_by_role("main").get_by_text("Refused once: removed from 2 documents")).to_be_visible()

@@ -9,7 +9,7 @@ from core.pagination import encode_cursor
 from local.stack import LocalStack
 from tests.support.console.browser import open_window
 from tests.support.console.document_rows import choose
-from tests.support.console.document_steps import chips, narrow, tag_by_keys
+from tests.support.console.document_steps import chips, narrow, open_tag_dialog, tag_by_keys
 from tests.support.console.matters import HOSTILE_NAMES, build_file, find_case, load_file, quote
 
 pytestmark = pytest.mark.slow
@@ -148,7 +148,7 @@ def test_hostile_names_are_text_in_every_list_and_chip(
         window.look()
         window.go(f"cases/{hostile}/documents")
         choose(page, "H-1")
-        page.keyboard.press("t")
+        open_tag_dialog(page)
         page.keyboard.insert_text("<b>new\u202e")
         expect(page.get_by_role("alert")).to_contain_text("remove U+202E")
         window.look()
@@ -156,7 +156,7 @@ def test_hostile_names_are_text_in_every_list_and_chip(
         tag_by_keys(page, f"<b>{'y' * 252}")
         expect(page.get_by_role("main").get_by_text("1 document tagged")).to_be_visible()
         window.look()
-        page.keyboard.press("t")
+        open_tag_dialog(page)
         page.keyboard.type("Hot\\")
         expect(page.get_by_role("alert")).to_contain_text("Between two")
         window.look()

@@ -18,16 +18,22 @@ def narrow(page: Page, menu: str, typed: str) -> None:
     button = page.locator("summary", has_text=menu)
     button.focus()
     page.keyboard.press("Enter")
+    expect(page.locator("details.menu[open]").get_by_role("combobox")).to_be_focused()
     page.keyboard.type(typed)
     page.keyboard.press("Enter")
     expect(page.locator("details.menu[open]")).to_have_count(0)
     expect(button).to_be_focused()
 
 
-def tag_by_keys(page: Page, typed: str) -> None:
-    """Give the chosen documents the tag that is typed, or the first that has the words, by keys alone."""
+def open_tag_dialog(page: Page) -> None:
+    """Press the key that tags the chosen documents; what is typed then is the tag."""
     page.keyboard.press("t")
     expect(page.get_by_role("combobox", name="Tag")).to_be_focused()
+
+
+def tag_by_keys(page: Page, typed: str) -> None:
+    """Give the chosen documents the tag that is typed, or the first that has the words, by keys alone."""
+    open_tag_dialog(page)
     page.keyboard.type(typed)
     page.keyboard.press("Enter")
 
