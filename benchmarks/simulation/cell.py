@@ -191,6 +191,8 @@ class Cell:
         yield self._processors.serve(self._costs.complete_s, self._costs.complete_processors)
         batch[0].body.ended_at = self._env.now
         self.open -= 1
+        if self._costs.after_s:
+            self._processors.serve(self._costs.after_s, 1.0)
         return []
 
 

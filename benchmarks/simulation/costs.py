@@ -37,6 +37,8 @@ class Costs:
     send_s: float = 0.0
     complete_s: float = 0.0
     complete_processors: float = 0.0
+    # What functions and queues still do after the end of an import.
+    after_s: float = 0.0
     delivery_s: float = 0.0
     cold_start_s: float = 0.0
 

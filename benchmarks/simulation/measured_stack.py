@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from statistics import median
 
+import psutil
 from sqlalchemy import Engine, create_engine
 
 from benchmarks.imports.load_file import Shape
@@ -20,6 +22,10 @@ from local.stack import LocalStack, StackOptions
 # Small files of other tenants are uploaded one after another, so that their waits have a mean. A worker is free again
 # after a batch, some four seconds: pauses of one length would meet the same moments of it again and again.
 _OTHERS, _PAUSES_S = 30, (2.0, 4.0)
+_SMALL_RUNS, _WARM_ROWS = 5, 40_000
+# For so long, what the stack uses while it has no work is measured.
+_IDLE_S = 10.0
+_IDLE_WITHIN_S = 600.0
 _BEFORE_CHUNKS = {"", ImportStatus.SPLITTING}
 
 
@@ -44,27 +50,48 @@ class Measured:
 
 def measure_stack(folder: Path, sizes: StackSizes) -> Measured:
     """Measure all of it in one stack in that folder."""
-    paths = {name: folder / f"{name}.dat" for name in ("warm", "small", "larger", "large")}
+    rows = {"warm": _WARM_ROWS, "small": sizes.small, "larger": sizes.larger, "large": sizes.large}
+    paths = {name: folder / f"{name}.dat" for name in rows}
     for name, path in paths.items():
-        Shape(rows=getattr(sizes, name, sizes.small), prefix=name.upper()).write(path)
+        Shape(rows=rows[name], prefix=name.upper()).write(path)
     with LocalStack(folder / "state", StackOptions(workers=sizes.workers, minimal=True)) as stack:
         engine = create_engine(stack.database_url, isolation_level="AUTOCOMMIT")
-        # Every worker has imported something before the first measurement.
-        for _ in range(2):
-            _run_alone(stack, engine, paths["warm"], sizes.small)
-        small = _run_alone(stack, engine, paths["small"], sizes.small)
-        larger = _run_alone(stack, engine, paths["larger"], sizes.larger)
+        # Every worker has imported something before the first measurement. The small file is a new one to each tenant.
+        _run_alone(stack, engine, paths["warm"], "alone", 0.0)
+        idle = _measure_idle()
+        runs = [_run_alone(stack, engine, paths["small"], f"alone-{number}", idle) for number in range(_SMALL_RUNS)]
+        small = Alone(sizes.small, *map(median, zip(*runs, strict=True)))
+        larger = Alone(sizes.larger, *_run_alone(stack, engine, paths["larger"], "alone", idle))
         uploads, seconds = _run_together(stack, engine, paths, sizes)
     return Measured((small, larger), uploads, seconds)
 
 
-def _run_alone(stack: LocalStack, engine: Engine, path: Path, rows: int) -> Alone:
+def _measure_idle() -> float:
+    """Return the processors that the stack uses while it has no work."""
+    began = _sum_processor_s()
+    time.sleep(_IDLE_S)
+    return (_sum_processor_s() - began) / _IDLE_S
+
+
+def _sum_processor_s() -> float:
+    """Return the processor seconds of this process and of all that it has started and that still run."""
+    own = psutil.Process()
+    times = [each.cpu_times() for each in (own, *own.children(recursive=True))]
+    return sum(each.user + each.system for each in times)
+
+
+def _run_alone(stack: LocalStack, engine: Engine, path: Path, tenant: str, idle: float) -> tuple[float, float, float]:
+    """Return the times of an import, as `Alone` has them; `idle` are the processors that are used without work."""
     began = time.monotonic()
-    key = upload(stack, path, "alone")
+    key = upload(stack, path, tenant)
     while read(engine, key)[0] in _BEFORE_CHUNKS:
         time.sleep(0.02)
     split_s = time.monotonic() - began
-    return Alone(rows, split_s, await_ends(engine, {"alone": key}, {"alone": began})["alone"])
+    ended_s = await_ends(engine, {"alone": key}, {"alone": began})["alone"]
+    ended, busy_s = time.monotonic(), _sum_processor_s()
+    stack.wait_until_idle(_IDLE_WITHIN_S)
+    after_s = _sum_processor_s() - busy_s - idle * (time.monotonic() - ended)
+    return split_s, ended_s, max(0.0, after_s)
 
 
 def _run_together(

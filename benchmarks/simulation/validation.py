@@ -74,11 +74,15 @@ def predict_workers(costs: Costs, rows: int, workers: int, processors: float) ->
 
 @dataclass(frozen=True)
 class Alone:
-    """An import that ran alone in the stack: its rows, seconds to the end of its split, and seconds to its end."""
+    """An import that ran alone in the stack: its rows, seconds to the end of its split, and seconds to its end.
+
+    `after_s` are seconds of processor time that were used between its end and the moment when no work was left.
+    """
 
     rows: int
     split_s: float
     ended_s: float
+    after_s: float = 0.0
 
 
 def calibrate_stack(small: Alone, larger: Alone, workers: int, chunk_processors: float) -> Costs:
@@ -101,6 +105,7 @@ def calibrate_stack(small: Alone, larger: Alone, workers: int, chunk_processors:
         split_processors=1.0,
         complete_s=max(0.0, fixed_s),
         complete_processors=1.0,
+        after_s=small.after_s,
     )
 
 

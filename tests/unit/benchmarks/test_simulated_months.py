@@ -120,6 +120,14 @@ def test_costs_of_the_stack_reproduce_the_imports_that_they_come_from(chunk_proc
     assert large_s > same_s > 2 * other_s
 
 
+def test_what_follows_the_ends_of_imports_uses_the_same_processors() -> None:
+    """One second of one of two processors after each of 20 small imports: the large one ends some ten seconds later."""
+    larger, files = Alone(80_000, 2.5, 20.5), [Upload(float(number), f"other {number}", 1_000) for number in range(20)]
+    costs = (calibrate_stack(Alone(1_000, 0.5, 1.5, after_s), larger, 2, 1.0) for after_s in (0.0, 1.0))
+    without, with_it = (predict_stack(each, 200_000, files, 2)[0] for each in costs)
+    assert with_it - without == pytest.approx(10, abs=2)
+
+
 def test_a_chart_is_xml_and_names_its_lines() -> None:
     drawing = Chart("a < b", "x", ["1", "2"], "y", [Line("p50", [1, 2]), Line("p99", [3, 4.5])]).draw()
     minidom.parseString(drawing)  # noqa: S318 (our own text)
