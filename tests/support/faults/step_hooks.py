@@ -12,6 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from shell.db import session as session_module
+from shell.tenants.first_use import forget_tenants
 from tests.support.application.driver import World
 
 Step = Callable[[int], object]
@@ -60,8 +61,10 @@ def nothing(_number: int) -> None:
 def at_every_step(world: World, before: Step = nothing, after: Step = nothing) -> Iterator[Steps]:
     """Call `before` with the number of each statement and COMMIT, and `after` with that of each COMMIT."""
     steps, commit = Steps(before, after), session_module._commit
-    # A connection that the pool replaces for its age has statements more: all steps are those of a new one.
+    # A connection that the pool replaces for its age has statements more, and so has a tenant that is read again for
+    # its age: all steps are those of a new connection and of a process that knows no tenant.
     world.engine.dispose()
+    forget_tenants()
     event.listen(world.engine, "before_cursor_execute", steps.begin)
     try:
         with pytest.MonkeyPatch.context() as patch:
