@@ -73,7 +73,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo 'make demo       set up, import a generated load file and show the result of its faulty rows'
 	@echo 'make local      serve the HTTP API on this machine until Ctrl-C; options: SERVE_ARGS="--port 8701"'
-	@echo 'make test       run the quick tests, under five minutes; TESTS=path::name runs only these,'
+	@echo 'make test       run the quick tests, five to ten minutes; TESTS=path::name runs only these,'
 	@echo '                PYTEST_ARGS=... adds options, DATABASE_URL=mysql+pymysql://... uses that server'
 	@echo 'make test-slow  run the tests with the mark `slow`: long races, whole stacks, access to every route, fault injection, benchmarks'
 	@echo 'make test-full  run both with the full number of race repetitions and random examples'
