@@ -37,7 +37,7 @@ class Costs:
     send_s: float = 0.0
     complete_s: float = 0.0
     complete_processors: float = 0.0
-    # What functions and queues still do after the end of an import.
+    # What functions and queues still do after the end of an import, which does not wait for it, on one processor.
     after_s: float = 0.0
     delivery_s: float = 0.0
     cold_start_s: float = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -25,7 +26,7 @@ _OTHERS, _PAUSES_S = 30, (2.0, 4.0)
 _SMALL_RUNS, _WARM_ROWS = 5, 40_000
 # For so long, what the stack uses while it has no work is measured.
 _IDLE_S = 10.0
-_IDLE_WITHIN_S = 600.0
+_POLL_S, _IDLE_POLL_S = 0.02, 0.2
 _BEFORE_CHUNKS = {"", ImportStatus.SPLITTING}
 
 
@@ -60,38 +61,54 @@ def measure_stack(folder: Path, sizes: StackSizes) -> Measured:
         _run_alone(stack, engine, paths["warm"], "alone", 0.0)
         idle = _measure_idle()
         runs = [_run_alone(stack, engine, paths["small"], f"alone-{number}", idle) for number in range(_SMALL_RUNS)]
-        small = Alone(sizes.small, *map(median, zip(*runs, strict=True)))
-        larger = Alone(sizes.larger, *_run_alone(stack, engine, paths["larger"], "alone", idle))
+        split_s, rest_s, after_s = map(median, zip(*runs, strict=True))
+        small = Alone(sizes.small, split_s, split_s + rest_s, max(0.0, after_s))
+        split_s, rest_s, _ = _run_alone(stack, engine, paths["larger"], "alone", idle)
+        larger = Alone(sizes.larger, split_s, split_s + rest_s)
         uploads, seconds = _run_together(stack, engine, paths, sizes)
     return Measured((small, larger), uploads, seconds)
 
 
 def _measure_idle() -> float:
-    """Return the processors that the stack uses while it has no work."""
-    began = _sum_processor_s()
+    """Return the processors that are used while the stack has no work."""
+    before = _read_processor_s()
     time.sleep(_IDLE_S)
-    return (_sum_processor_s() - began) / _IDLE_S
+    return _sum_since(before) / _IDLE_S
 
 
-def _sum_processor_s() -> float:
-    """Return the processor seconds of this process and of all that it has started and that still run."""
-    own = psutil.Process()
-    times = [each.cpu_times() for each in (own, *own.children(recursive=True))]
-    return sum(each.user + each.system for each in times)
+def _read_processor_s() -> dict[int, float]:
+    """Return the processor seconds so far of this process and of each that it has started, by its id."""
+    own, found = psutil.Process(), dict[int, float]()
+    for each in (own, *own.children(recursive=True)):
+        # It may have ended meanwhile.
+        with suppress(psutil.NoSuchProcess):
+            times = each.cpu_times()
+            found[each.pid] = times.user + times.system
+    return found
+
+
+def _sum_since(before: Mapping[int, float]) -> float:
+    return sum(now - before.get(pid, 0.0) for pid, now in _read_processor_s().items())
 
 
 def _run_alone(stack: LocalStack, engine: Engine, path: Path, tenant: str, idle: float) -> tuple[float, float, float]:
-    """Return the times of an import, as `Alone` has them; `idle` are the processors that are used without work."""
-    began = time.monotonic()
+    """Return the seconds to the end of the split, from there to the end, and those of the processors afterwards.
+
+    `idle` are the processors that are used without work.
+    """
+    began, seconds = time.monotonic(), dict[str, float]()
     key = upload(stack, path, tenant)
     while read(engine, key)[0] in _BEFORE_CHUNKS:
-        time.sleep(0.02)
+        time.sleep(_POLL_S)
     split_s = time.monotonic() - began
-    ended_s = await_ends(engine, {"alone": key}, {"alone": began})["alone"]
-    ended, busy_s = time.monotonic(), _sum_processor_s()
-    stack.wait_until_idle(_IDLE_WITHIN_S)
-    after_s = _sum_processor_s() - busy_s - idle * (time.monotonic() - ended)
-    return split_s, ended_s, max(0.0, after_s)
+    while not seconds:
+        time.sleep(_POLL_S)
+        note_ends(engine, {"alone": key}, {"alone": began}, seconds)
+    before, ended = _read_processor_s(), time.monotonic()
+    # To ask takes processor time, too.
+    while not stack.is_idle():
+        time.sleep(_IDLE_POLL_S)
+    return split_s, seconds["alone"] - split_s, _sum_since(before) - idle * (time.monotonic() - ended)
 
 
 def _run_together(

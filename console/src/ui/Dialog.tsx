@@ -21,10 +21,16 @@ export function Dialog(props: { title: string; open: boolean; onClose?: () => vo
       // A dialog closes a moment before the browser says so: a key that opens it again would be lost meanwhile.
       onCancel={(event) => {
         if (event.target !== element.current) return;
-        event.preventDefault();
-        props.onClose?.();
+        // Only where nothing may close it: after it, the browser lets one go back without being asked.
+        if (props.onClose) props.onClose();
+        else event.preventDefault();
       }}
-      onClose={() => !element.current?.open && props.onClose?.()}
+      onClose={() => {
+        if (element.current?.open) return;
+        if (props.onClose) props.onClose();
+        // A second Escape cannot be prevented.
+        else element.current?.showModal();
+      }}
     >
       <h2 id={heading}>{props.title}</h2>
       {props.children}

@@ -74,8 +74,7 @@ def turn_keys(window: Window, *, on: bool) -> None:
     switch.set_checked(on)
     expect(switch).to_be_checked(checked=on)
     window.page.keyboard.press("Escape")
-    # Closed, it is not seen any more, but only once it is gone it opens again.
-    expect(window.page.locator("dialog")).to_have_count(0)
+    expect(window.page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_letters_that_are_turned_off_do_nothing_in_the_viewer(
@@ -93,6 +92,22 @@ def test_letters_that_are_turned_off_do_nothing_in_the_viewer(
         expect(page.get_by_role("heading", name="P-2")).to_be_visible()
         page.keyboard.press("Escape")
         expect(page).to_have_title(f"Documents · {CASE} · exhibit-ingest")
+
+
+def test_escape_takes_a_dialog_from_the_page_before_the_next_key(
+    browser: Browser, console_stack: LocalStack, places: dict[str, int]
+) -> None:
+    """The browser reports the end of a dialog later: until then, a key that opens it would do nothing."""
+    with open_window(browser, console_stack.console_url) as window:
+        page = window.page
+        window.go("cases/{case}/documents/{document}".format_map(places))
+        page.evaluate("addEventListener('close', () => (window.isReported = true), true)")
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert page.evaluate("window.isReported") is None, "a dialog that is still in the page was reported"
 
 
 def test_the_link_to_an_export_shows_it_however_old_it_is(

@@ -81,6 +81,7 @@ class Kept:
 def _replace(connection: Connection, table: Table, now: Sequence[Row], kept: Sequence[Row]) -> None:
     """Have the table hold the kept rows; those that are as they were stay."""
     columns = list(table.primary_key)
+    assert columns, f"{table.name} has no primary key"
     of_now, of_kept = ({tuple(row[each.name] for each in columns): row for row in rows} for rows in (now, kept))
     if others := [key for key, row in of_now.items() if of_kept.get(key) != row]:
         connection.execute(table.delete().where(tuple_(*columns).in_(others)))

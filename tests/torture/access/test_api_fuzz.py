@@ -25,7 +25,7 @@ from tests.torture.access.two_tenants import Matrix
 pytestmark = pytest.mark.slow
 
 MANY = 400
-# A tenth is sent unless all counts are full; the first ones are the same.
+# Unless all counts are full, the first forty of them are sent.
 REQUESTS = MANY if os.environ.get("RACE_COUNTS") == "full" else MANY // 10
 # Most of what is damaged in these is a text to search for, and any will do: a few requests may hold one refusal alone.
 NEARLY_FREE = {"GET /tags"}

@@ -103,10 +103,12 @@ def _send_name(
     return replace(response, text=response.text.replace(name, "name").replace(quote(name), "name")), changed
 
 
-def test_a_wall_that_compares_as_the_database_does_is_found(matrix: Matrix, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wall_that_compares_as_the_database_does_is_found(
+    matrix: Matrix, of_strangers: OfStrangers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The negative control: with the collation of the column, a claim with a space at its end opens the case."""
     name = f"{SHARED_CASE} "
     monkeypatch.setattr(cases, "is_exactly", lambda column, values: column.in_(values))
-    of_all = [each for each in requests_of(matrix.ours) if not {"query:case", "query:caseId"} & each.values.keys()]
-    request = next(each for each in of_all if each.route == "GET /productions")
-    assert send(matrix, request, matrix.ours.name, [name]) != send(matrix, request, STRANGER, [name])
+    of_all = [each for each in of_strangers if not {"query:case", "query:caseId"} & each[0].values.keys()]
+    request, expected = next(each for each in of_all if each[0].route == "GET /productions")
+    assert send(matrix, request, matrix.ours.name, [name]) != expected
