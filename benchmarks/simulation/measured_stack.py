@@ -24,9 +24,8 @@ from local.stack import LocalStack, StackOptions
 # after a batch, some four seconds: pauses of one length would meet the same moments of it again and again.
 _OTHERS, _PAUSES_S = 30, (2.0, 4.0)
 _SMALL_RUNS, _WARM_ROWS = 5, 40_000
-# For so long, what the stack uses while it has no work is measured.
-_IDLE_S = 10.0
-_POLL_S, _IDLE_POLL_S = 0.02, 0.2
+# For so long, what the stack uses while it has no work is measured; how long it may take to have none.
+_IDLE_S, _IDLE_WITHIN_S = 10.0, 600.0
 _BEFORE_CHUNKS = {"", ImportStatus.SPLITTING}
 
 
@@ -96,19 +95,15 @@ def _run_alone(stack: LocalStack, engine: Engine, path: Path, tenant: str, idle:
 
     `idle` are the processors that are used without work.
     """
-    began, seconds = time.monotonic(), dict[str, float]()
+    began = time.monotonic()
     key = upload(stack, path, tenant)
     while read(engine, key)[0] in _BEFORE_CHUNKS:
-        time.sleep(_POLL_S)
+        time.sleep(0.02)
     split_s = time.monotonic() - began
-    while not seconds:
-        time.sleep(_POLL_S)
-        note_ends(engine, {"alone": key}, {"alone": began}, seconds)
+    ended_s = await_ends(engine, {"alone": key}, {"alone": began})["alone"]
     before, ended = _read_processor_s(), time.monotonic()
-    # To ask takes processor time, too.
-    while not stack.is_idle():
-        time.sleep(_IDLE_POLL_S)
-    return split_s, seconds["alone"] - split_s, _sum_since(before) - idle * (time.monotonic() - ended)
+    stack.wait_until_idle(_IDLE_WITHIN_S)
+    return split_s, ended_s - split_s, _sum_since(before) - idle * (time.monotonic() - ended)
 
 
 def _run_together(
