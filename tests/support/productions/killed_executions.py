@@ -1,7 +1,8 @@
 """Executions of productions whose processes are killed: the function runs in a process, its checkpoints are outside.
 
-Guaranteed: SIGKILL comes exactly where requested, before or after the n-th call to the checkpoints' service or at
-a named point of a step, once; the engine, which is AWS's testing package, then invokes the function anew.
+Guaranteed: SIGKILL comes exactly where requested, before or after the checkpoint that carries the n-th update or at
+a named point of a step, once; the engine, which is AWS's testing package, then invokes the function anew. Updates are
+counted, because how many of them a checkpoint carries depends on how busy the machine is.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Any
@@ -34,7 +35,7 @@ _FORKS.set_forkserver_preload([__name__, "tests.support.application.handler_proc
 
 @dataclass(frozen=True)
 class Kill:
-    """SIGKILL at the n-th call to the checkpoints' service, from 1, or at a point of a step; never if `at` is None."""
+    """SIGKILL at the checkpoint with the n-th update, from 1, or at a point of a step; never if `at` is None."""
 
     at: int | Point | None = None
     after: bool = False
@@ -70,28 +71,29 @@ def die() -> None:
 class Asking:
     """The checkpoints' service as the function's process sees it; kills that process where `kill` says."""
 
-    def __init__(self, connection: Connection, kill: Kill, served: int) -> None:
-        self._connection, self._kill, self._count = connection, kill, served
+    def __init__(self, connection: Connection, kill: Kill, updates: int) -> None:
+        self._connection, self._kill, self._count = connection, kill, updates
         self._lock = threading.Lock()
 
-    def checkpoint(self, *given: Any, **named: Any) -> Any:
+    def checkpoint(self, *, updates: Sequence[Any], **named: Any) -> Any:
         """Keep updates."""
         with self._lock:
-            self._count += 1
-            if self._kill == Kill(self._count):
+            carried = range(self._count + 1, self._count + len(updates) + 1)
+            self._count += len(updates)
+            if self._kill.at in carried and not self._kill.after:
                 die()
-            answer = self._requested("checkpoint", given, named)
-            if self._kill == Kill(self._count, after=True):
+            answer = self._requested("checkpoint", updates=updates, **named)
+            if self._kill.at in carried:
                 die()
             return answer
 
-    def get_execution_state(self, *given: Any, **named: Any) -> Any:
+    def get_execution_state(self, **named: Any) -> Any:
         """What was kept."""
         with self._lock:
-            return self._requested("get_execution_state", given, named)
+            return self._requested("get_execution_state", **named)
 
-    def _requested(self, *question: Any) -> Any:
-        self._connection.send(question)
+    def _requested(self, what: str, **named: Any) -> Any:
+        self._connection.send((what, named))
         answer = self._connection.recv()
         if isinstance(answer, Exception):
             raise answer
@@ -102,8 +104,8 @@ def _serve(connection: Connection, environment: Mapping[str, str], *task: Any) -
     """The function's process: one invocation."""
     os.environ.update(environment)
     documents.PART_SIZE = PART_SIZE
-    given, run, served = task
-    client: Any = Asking(connection, run.kill, served)
+    given, run, updates = task
+    client: Any = Asking(connection, run.kill, updates)
     event = DurableExecutionInvocationInputWithClient.from_durable_execution_invocation_input(given, client)
     connection.send(("done", handler_of(around(run.hook()))(event, Context())))
 
@@ -114,18 +116,18 @@ class KilledError(Exception):
 
 @dataclass
 class Function:
-    """The function as the engine invokes it; `served` is how often the service was called in all its processes."""
+    """The function as the engine invokes it; `updates` is how many all its processes have sent."""
 
     environment: Mapping[str, str]
     run: Run
-    served: int = 0
+    updates: int = 0
     killed: bool = False
 
     def __call__(self, event: DurableExecutionInvocationInputWithClient, _context: Any) -> Any:
         """Invoke it in a process of its own; raises KilledError if that is killed, which happens once."""
         plain = {name: getattr(event, name) for name in DurableExecutionInvocationInput.__dataclass_fields__}
         ours, theirs = _FORKS.Pipe()
-        task = (DurableExecutionInvocationInput(**plain), self.run, self.served)
+        task = (DurableExecutionInvocationInput(**plain), self.run, self.updates)
         process = _FORKS.Process(target=_serve, args=(theirs, dict(self.environment), *task), daemon=True)
         process.start()
         theirs.close()
@@ -143,16 +145,16 @@ class Function:
     def _answers(self, connection: Connection, client: Any) -> Any:
         """Answer what the process asks of the service until it is done; what it gives back."""
         while True:
-            what, *question = connection.recv()
+            what, given = connection.recv()
             if what == "done":
-                return question[0]
-            self.served += what == "checkpoint"
-            connection.send(_answer(client, what, *question))
+                return given
+            self.updates += len(given.get("updates", ()))
+            connection.send(_answer(client, what, given))
 
 
-def _answer(client: Any, what: str, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+def _answer(client: Any, what: str, given: Mapping[str, Any]) -> Any:
     try:
-        return getattr(client, what)(*given, **named)
+        return getattr(client, what)(**given)
     except Exception as error:
         return error
 
