@@ -85,6 +85,25 @@ def test_a_device_is_added_recorded_and_handed_on(browser: Browser, console_stac
         window.look()
 
 
+def test_a_page_opened_while_a_device_is_added_stays_open(browser: Browser, console_stack: LocalStack) -> None:
+    with device_window(browser, console_stack, 111) as window:
+        page = window.page
+        sent: list[Route] = []
+        page.route(
+            "**/devices/111", lambda route: sent.append(route) if route.request.method == "PUT" else route.fallback()
+        )
+        window.go("custody")
+        page.get_by_role("button", name="Add a device").click()
+        page.get_by_label("Number").fill("111")
+        with page.expect_request(lambda request: request.method == "PUT"):
+            send(page, "Add the device")
+        page.keyboard.press("Escape")
+        page.get_by_role("navigation", name="Main").get_by_role("link", name="Cases").click()
+        sent.pop().continue_()
+        expect(page.get_by_text("The device was added.")).to_be_attached()
+        assert page.url == window.url.partition("#")[0]
+
+
 def test_of_two_windows_that_hand_on_at_once_one_is_refused_and_sees_why(
     browser: Browser, console_stack: LocalStack
 ) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, Response, Route, expect
 
 from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
@@ -19,6 +20,18 @@ pytestmark = pytest.mark.slow
 
 PROFILE = "Vendor <b>B</b> =1+1"
 HEADER = "Control Number,Expiry Date,Custodian"
+
+
+def press_and_store(page: Page, button: str, profile: str | None) -> None:
+    """Press a button, and wait until the server has options with this profile."""
+
+    def is_stored(response: Response) -> bool:
+        request = response.request
+        is_put = response.ok and request.method == "PUT" and request.url.endswith("/options")
+        return is_put and json.loads(request.post_data or "{}").get("profile") == profile
+
+    with page.expect_response(is_stored):
+        page.get_by_role("button", name=button).click()
 
 
 def test_a_profile_is_saved_offered_and_applied(browser: Browser, console_stack: LocalStack, tmp_path: Path) -> None:
@@ -41,13 +54,12 @@ def test_a_profile_is_saved_offered_and_applied(browser: Browser, console_stack:
         use_case(page, "With a profile")
         expect(field_of(page, 2)).to_have_value("property")
         expect(page.get_by_text("fits this header")).to_contain_text(PROFILE)
-        page.get_by_role("button", name="Use it").click()
+        press_and_store(page, "Use it", PROFILE)
         expect(field_of(page, 2)).to_have_value("date_sent")
         expect(page.get_by_text("the profile says so").first).to_be_visible()
-        page.get_by_role("button", name="Stop using it").click()
+        press_and_store(page, "Stop using it", None)
         expect(field_of(page, 2)).to_have_value("property")
-        with page.expect_response(lambda each: each.request.method == "PUT" and each.url.endswith("/options")):
-            page.get_by_role("button", name="Use it").click()
+        press_and_store(page, "Use it", PROFILE)
         page.reload()
         expect(page.get_by_text("Read with the profile")).to_contain_text(PROFILE)
         assert window.check_accessibility() == []
@@ -58,6 +70,28 @@ def test_a_profile_is_saved_offered_and_applied(browser: Browser, console_stack:
         page.get_by_text("How the file was read").click()
         expect(page.get_by_text(PROFILE).first).to_be_visible()
     assert list_documents(console_stack, "With a profile")["P-2"]["dateSent"].startswith("2019-05-04")
+
+
+def test_a_dialog_that_is_opened_while_a_closed_one_saves_stays_open(
+    browser: Browser, console_stack: LocalStack, tmp_path: Path
+) -> None:
+    file = tmp_path / "other.csv"
+    file.write_text(build_file("P-3,One", header="Control Number,Other"))
+    with wizard(browser, console_stack) as window:
+        page = window.page
+        choose(page, file)
+        create_case(page, "With a dialog")
+        sent: list[Route] = []
+        page.route("**/profiles", lambda route: sent.append(route), times=1)
+        page.get_by_role("button", name="Save as profile").click()
+        page.get_by_role("dialog").get_by_label("Name").fill("Saved meanwhile")
+        with page.expect_request("**/profiles"):
+            page.get_by_role("button", name="Save profile").click()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Save as profile").click()
+        sent.pop().continue_()
+        expect(page.get_by_text("The profile is saved.")).to_be_attached()
+        expect(page.get_by_role("dialog")).to_be_visible()
 
 
 def test_an_overlay_shows_what_it_changes_before_it_does(

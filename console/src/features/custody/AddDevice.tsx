@@ -1,3 +1,4 @@
+import { useMutation } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { Link, useLocation } from "wouter";
 import type { Schemas } from "../../api/client";
@@ -14,30 +15,24 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation();
   const [number, setNumber] = useState("");
   const [label, setLabel] = useState("");
-  const [known, setKnown] = useState<Schemas["Device"] | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [isLooking, setLooking] = useState(false);
   const save = useLabel();
-  const add = async () => {
-    const deviceId = Number(number);
-    setError(null);
-    setLooking(true);
-    try {
+  const add = useMutation({
+    mutationFn: async (deviceId: number) => {
       const found = await findDevice(deviceId);
-      setKnown(found);
-      if (found) return;
+      if (found) return found;
       await save.mutateAsync({ deviceId, label: label.trim() || null });
       announce("The device was added.");
-      navigate(`/custody/${deviceId}`);
-    } catch (fault) {
-      setError(fault);
-    } finally {
-      setLooking(false);
-    }
-  };
+      return null;
+    },
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void add();
+    const deviceId = Number(number);
+    // This is not called after the dialog was closed: the user may be on another page by then.
+    const onSuccess = (found: Schemas["Device"] | null) => {
+      if (!found) navigate(`/custody/${deviceId}`);
+    };
+    add.mutate(deviceId, { onSuccess });
   };
   return (
     <Dialog title="Add a device" open onClose={onClose}>
@@ -66,17 +61,17 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
             onChange={(event) => setLabel(event.target.value)}
           />
         </div>
-        {known && (
+        {add.data && (
           <div className="notice bad" role="alert">
-            <strong>Not added: there is a device {known.deviceId}</strong>
+            <strong>Not added: there is a device {add.data.deviceId}</strong>
             <p>
-              It is called <Untrusted text={known.label} />.{" "}
-              <Link href={`/custody/${known.deviceId}`}>Go to device {known.deviceId}</Link>
+              It is called <Untrusted text={add.data.label} />.{" "}
+              <Link href={`/custody/${add.data.deviceId}`}>Go to device {add.data.deviceId}</Link>
             </p>
           </div>
         )}
-        {error !== null && <Failure error={error} />}
-        <SubmitBar label="Add the device" busy="Adding…" isPending={isLooking} onClose={onClose} />
+        {add.error && <Failure error={add.error} />}
+        <SubmitBar label="Add the device" busy="Adding…" isPending={add.isPending} onClose={onClose} />
       </form>
     </Dialog>
   );

@@ -60,14 +60,12 @@ function SaveProfile(props: { preview: Schemas["ImportPreview"]; options: Option
       const { headerFingerprint, columns } = preview;
       return saveProfile({ name: name.trim(), headerFingerprint, options: toProfile(options, columns) }, key);
     },
-    onSuccess: () => {
-      announce("The profile is saved.");
-      onClose();
-    },
+    onSuccess: () => announce("The profile is saved."),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate();
+    // `onClose` is not called after the dialog was closed: another one may be open by then.
+    save.mutate(undefined, { onSuccess: onClose });
   };
   return (
     <Dialog title="Save as profile" open onClose={onClose}>
