@@ -1,3 +1,4 @@
+import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useId, useState, type FormEvent, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useMe } from "./api/me";
@@ -5,6 +6,7 @@ import { useIsAway } from "./api/reach";
 import { become, signOut, useSession } from "./auth/session";
 import type { Person } from "./auth/local";
 import { Dialog } from "./ui/Dialog";
+import { Failure } from "./ui/Failure";
 import { holdsSomething, letGo } from "./ui/leaving";
 import { Untrusted } from "./ui/Untrusted";
 
@@ -126,15 +128,19 @@ const ROLES = ["viewer", "editor", "admin"] as const;
 function ChangeUser({ person, onClose }: { person: Person; onClose: () => void }) {
   const [hasSomething] = useState(holdsSomething);
   const id = useId();
+  const change = useMutation({
+    mutationFn: become,
+    onSuccess: () => {
+      letGo();
+      location.reload();
+    },
+  });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const entered = new FormData(event.currentTarget);
     const [tenant, user] = [String(entered.get("tenant")), String(entered.get("user"))];
     const role = ROLES.find((each) => each === entered.get("role")) ?? "viewer";
-    void become({ tenant, user, role }).then(() => {
-      letGo();
-      location.reload();
-    });
+    change.mutate({ tenant, user, role });
   };
   return (
     <Dialog title="Change user" open onClose={onClose}>
@@ -151,7 +157,8 @@ function ChangeUser({ person, onClose }: { person: Person; onClose: () => void }
             <option key={role}>{role}</option>
           ))}
         </select>
-        <button type="submit" className="primary">
+        {change.error && <Failure error={change.error} />}
+        <button type="submit" className="primary" disabled={change.isPending}>
           Change user
         </button>
       </form>

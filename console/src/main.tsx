@@ -14,7 +14,11 @@ function isWorthRepeating(count: number, error: unknown): boolean {
 }
 
 const queries = new QueryClient({
-  defaultOptions: { queries: { staleTime: 5_000, retry: isWorthRepeating, refetchOnWindowFocus: false } },
+  defaultOptions: {
+    queries: { staleTime: 5_000, retry: isWorthRepeating, refetchOnWindowFocus: false },
+    // What changes something fails at once without a network: by default it would be sent later, unseen.
+    mutations: { networkMode: "always" },
+  },
 });
 
 watchReads(queries);

@@ -73,10 +73,10 @@ async function signIn(config: Config): Promise<void> {
   }
 }
 
-/** Become another user or role, on this machine only. */
+/** Become another user or role when the page is loaded anew, on this machine only; until then this session goes on. */
 export async function become(person: Person): Promise<void> {
-  if (session.state !== "signed-in") return;
-  await signInLocally(session.config, person, "");
+  await exchangeKey(person, "");
+  keepPerson(person);
 }
 
 /**

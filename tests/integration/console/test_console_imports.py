@@ -74,6 +74,10 @@ def test_a_page_of_another_tenant_is_not_found(browser: Browser, console_stack: 
         page = window.page
         page.get_by_role("button", name="Change user").click()
         page.get_by_label("Tenant").fill("other")
+        page.context.set_offline(True)
+        page.get_by_role("dialog").get_by_role("button", name="Change user").click()
+        expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("The server does not answer")
+        page.context.set_offline(False)
         page.get_by_role("dialog").get_by_role("button", name="Change user").click()
         expect(page.get_by_text("There are no cases yet")).to_be_visible()
         window.look()
@@ -81,5 +85,5 @@ def test_a_page_of_another_tenant_is_not_found(browser: Browser, console_stack: 
         expect(page.get_by_role("alert")).to_contain_text("Check the address")
         window.look()
         assert "Smith" not in page.inner_text("body")
-        assert [fault for fault in window.faults if "404" not in fault] == []
+        assert [fault for fault in window.faults if "404" not in fault and "DISCONNECTED" not in fault] == []
         window.faults.clear()
