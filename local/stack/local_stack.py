@@ -178,8 +178,11 @@ class LocalStack:
         """Return the status (RUNNING, SUCCEEDED, FAILED ...) of each execution of a durable function by its name."""
         return self._functions.get_execution_statuses(function)
 
-    def wait_until_idle(self, timeout: float = 60.0) -> None:
-        """Wait until no message waits, no work is in progress and every execution has ended; raise TimeoutError."""
+    def wait_until_idle(self, timeout: float = 600.0) -> None:
+        """Wait until no message waits, no work is in progress and every execution has ended; raise TimeoutError.
+
+        The timeout is long because an import may take minutes on a machine that does much else.
+        """
         self._functions.wait_until_idle(timeout)
 
     def request_api(

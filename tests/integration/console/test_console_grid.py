@@ -115,14 +115,12 @@ def test_keys_of_every_page_are_listed_and_lead_to_the_pages_of_the_case(window:
 def test_a_link_to_a_document_shows_its_place(window: Window, console_stack: LocalStack, case_id: int) -> None:
     page = window.page
     exhibit = _find(console_stack, case_id, "G-012345")
-    window.go(f"cases/{case_id}/documents?open={exhibit}")
-    expect_active(page, 12_345)
-    expect_row(page, 12_345)
-    window.go(f"cases/{case_id}/documents?from=G-0177")
-    expect_active(page, 17_700)
-    # The place is read after the rows; until then they are counted from the first one that is known.
-    page.wait_for_function(f"() => ({_WRONG})().length === 0")
-    expect_row(page, 17_700)
+    for place, number in ((f"open={exhibit}", 12_345), ("from=G-0177", 17_700)):
+        window.go(f"cases/{case_id}/documents?{place}")
+        expect_active(page, number)
+        # The place is read after the rows; until then they are counted from the first one that is known.
+        page.wait_for_function(f"() => ({_WRONG})().length === 0")
+        expect_row(page, number)
 
 
 def test_rows_that_are_removed_meanwhile_are_not_missed_beside_others(

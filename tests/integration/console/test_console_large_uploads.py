@@ -114,6 +114,7 @@ def read_heap(page: Page) -> int:
     return int(session.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
 
 
+@pytest.mark.timeout(4 * EXPANSION_S)
 def test_20_000_files_arrive_as_they_are(browser: Browser, console_stack: LocalStack, tmp_path: Path) -> None:
     """The page stays responsive: its event loop turns after at most some hundred of 20,001 files, and Pause works."""
     files, case = write_folder(tmp_path / "VOL20000", DOCUMENTS, 2_000), "Volume of 20,001 files"
@@ -127,9 +128,9 @@ def test_20_000_files_arrive_as_they_are(browser: Browser, console_stack: LocalS
         page.get_by_role("button", name="Pause").click()
         expect(page.get_by_text("The upload is paused.").first).to_be_visible()
         heap.append(read_heap(page))
-        with page.expect_response(re.compile(r"/volumes/\d+/import$")):
+        with page.expect_response(re.compile(r"/volumes/\d+/import$"), timeout=EXPANSION_S * 1000):
             page.get_by_role("button", name="Resume").click()
-            wait_until_arrived(page)
+            wait_until_arrived(page, EXPANSION_S)
         heap.append(read_heap(page))
         sent, turns, volume_id = time.monotonic(), page.evaluate("turns"), int(page.url.rpartition("/")[2])
         console_stack.wait_until_idle(EXPANSION_S)
@@ -210,7 +211,8 @@ def test_an_upload_goes_on_after_a_new_sign_in(
         page.get_by_role("button", name="Sign in again").click()
         wait_until_arrived(page)
         check(page)
-        assert [fault for fault in window.faults if "status of 401" not in fault] == []
+        # The page repeats requests that are answered with 429 or 503.
+        assert [fault for fault in window.faults if not re.search("status of (401|429|503)", fault)] == []
         window.faults.clear()
     stored = {url: count for url, count in sent.items() if any(url.endswith(path) for path in files)}
     assert len(stored) == len(files)

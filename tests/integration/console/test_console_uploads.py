@@ -105,7 +105,7 @@ def test_a_file_in_parts_is_continued_after_a_reload(page: Page, console_stack: 
     end = wait_for(page, "it.status === 'done' || it.status === 'failed'")
     assert end["failures"] == []
     assert end["bytes"] == {"done": 50_000_000, "all": 50_000_000}
-    console_stack.wait_until_idle(PATIENCE_MS / 1000)
+    console_stack.wait_until_idle()
     import_id = page.evaluate("announced.id")
     assert request(console_stack, f"/imports/{import_id}/upload")["state"] == "stored"
     page.evaluate("begin(uploads.uploadSource(uploads.fileSource(file), uploads.importTarget(announced.id, null)))")
@@ -127,7 +127,7 @@ def test_a_folder_goes_on_when_the_network_is_back(page: Page, console_stack: Lo
     page.evaluate("begin(uploads.uploadFolder(files, uploads.folderTarget(volume.id)))")
     assert wait_for(page, "it.status === 'done'")["alreadyThere"] == 121
     volume_id = page.evaluate("seal(volume.id).then((it) => it.id)")
-    console_stack.wait_until_idle(PATIENCE_MS / 1000)
+    console_stack.wait_until_idle()
     assert request(console_stack, f"/volumes/{volume_id}")["files"] == 121
 
 
@@ -139,6 +139,6 @@ def test_a_folder_is_packed_while_it_is_sent(page: Page, console_stack: LocalSta
     end = wait_for(page, "it.status === 'done' || it.status === 'failed'")
     assert (end["files"], end["failures"]) == ({"done": 301, "all": 301}, [])
     volume_id = page.evaluate("seal(volume.id).then((it) => it.id)")
-    console_stack.wait_until_idle(PATIENCE_MS / 1000)
+    console_stack.wait_until_idle()
     volume = request(console_stack, f"/volumes/{volume_id}")
     assert (volume["status"], volume["files"]) == ("ready", 301)

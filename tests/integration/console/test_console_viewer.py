@@ -178,7 +178,7 @@ def test_a_pdf_that_acts_reaches_nothing_but_its_own_tab(window: Window, documen
     while not addresses:
         # The viewer has no event that tells when the page with the link is there.
         tab.mouse.click(700, 400)
-        tab.wait_for_timeout(500)
+        tab.wait_for_timeout(3_000)
     tab.wait_for_url(f"{TARGET}/clicked")
     assert tab.evaluate("[opener, document.referrer]") == [None, ""]
     tab.close()

@@ -164,7 +164,7 @@ def test_similar_names_of_cases_are_offered_before_a_new_one(
     with wizard(browser, console_stack) as window:
         page = window.page
         create_case(page, "Northwind v. Contoso")
-        expect(page.get_by_text("Northwind v. Contoso").first).to_be_visible()
+        expect(page.get_by_role("button", name="Change Case")).to_be_visible()
         page.reload()
         page.get_by_label("Name of the case").fill("northwind v contoso")
         expect(page.get_by_text("similar: has 0 documents").first).to_be_visible()

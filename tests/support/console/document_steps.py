@@ -65,7 +65,7 @@ def list_tagged(stack: LocalStack, case_id: int, tag: str) -> list[str]:
 def export_past_the_page(stack: LocalStack, wish: dict[str, Any]) -> bytes:
     """The bytes of an export that is requested of the API, once it is written."""
     made = request(stack, "POST", "/exports", wish)
-    stack.wait_until_idle(600)
+    stack.wait_until_idle()
     file = request(stack, "GET", f"/exports/{made['id']}/file")
     return bytes(urllib3.request("GET", file["url"]).data)
 

@@ -11,8 +11,6 @@ from local.stack import LocalStack
 from samples.volume import VolumeSpec, generate_volume
 
 TENANT = "local"
-# How long an import may take on a machine that does much else.
-_PATIENCE_S = 600
 # What a producing party's file may hold: markup, a text that runs backwards, a formula, and a very long one.
 HOSTILE_NAMES = ["<img src=x onerror=alert(1)>", "exe.\u202egnp.txt", '=HYPERLINK("http://x","y")', "y" * 4_000]
 
@@ -27,7 +25,7 @@ def request(stack: LocalStack, method: str, path: str, body: object = None, if_m
 def load_file(stack: LocalStack, case: str, content: str | bytes, name: str = "rows.csv", **options: Any) -> int:
     """Import a file, and return the id of its import once it has ended; `options` are those of `POST /imports`."""
     import_id = send_file(stack, case, content, name, **options)
-    stack.wait_until_idle(_PATIENCE_S)
+    stack.wait_until_idle()
     return import_id
 
 
@@ -47,7 +45,7 @@ def load_volume(stack: LocalStack, case: str, spec: VolumeSpec) -> list[int]:
     for path, data in generate_volume(spec).list_files():
         stack.s3.put_object(Bucket=stack.bucket, Key=f"{volume['prefix']}{path}", Body=data)
     request(stack, "POST", f"/volumes/{volume['id']}/import", {})
-    stack.wait_until_idle(_PATIENCE_S)
+    stack.wait_until_idle()
     imports = request(stack, "GET", f"/volumes/{volume['id']}")["imports"]
     return sorted(int(each["id"]) for each in imports)
 

@@ -33,7 +33,7 @@ def produce(stack: LocalStack, case: str, prefix: str, **more: Any) -> dict[str,
     """Return a production of the whole case that has ended."""
     body = {"case": case, "query": {}, "volume": "VOL001", "prefix": prefix, "digits": 7, "numbering": "page", **more}
     created = request(stack, "POST", "/productions", body)
-    stack.wait_until_idle(600)
+    stack.wait_until_idle()
     found: dict[str, Any] = request(stack, "GET", f"/productions/{created['id']}")
     return found
 

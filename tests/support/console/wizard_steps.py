@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from local.stack import LocalStack
-from tests.support.console.browser import Window, open_window
+from tests.support.console.browser import PATIENCE_MS, Window, open_window
 
 
 @contextmanager
@@ -44,9 +44,10 @@ def use_case(page: Page, name: str) -> None:
     page.get_by_role("button", name=f"Use {name}", exact=True).click()
 
 
-def wait_until_arrived(page: Page) -> None:
+def wait_until_arrived(page: Page, within_s: int = PATIENCE_MS // 1000) -> None:
     """Wait until the panel says that every file was sent; outside it that may be announced too."""
-    expect(page.get_by_role("main").get_by_text("Everything has arrived.")).to_be_visible()
+    arrived = page.get_by_role("main").get_by_text("Everything has arrived.")
+    expect(arrived).to_be_visible(timeout=within_s * 1000)
 
 
 def check(page: Page) -> None:
