@@ -38,6 +38,7 @@ READ_ONLY_S, PATIENCE_S, LOOK_S = 2.0, 120.0, 0.005
 KILLED, ENDED, READ_ONLY = FAULTS = ("SIGKILL", "SIGTERM", f"read-only for {READ_ONLY_S:.0f} s")
 FAULTY = (FaultKind.MISSING_ID, FaultKind.DUPLICATE_ID, FaultKind.INVALID_DATE)
 COUNT_DONE = "SELECT COUNT(*) FROM import_chunks WHERE status = 'done'"
+CHUNKS = "SELECT COUNT(*) FROM import_chunks"
 PENDING = (
     "SELECT COUNT(*) FROM import_chunks c JOIN imports i ON i.id = c.import_id "
     "WHERE c.status = 'pending' AND i.status = 'running'"
@@ -108,7 +109,7 @@ class Ordeal:
         """See to it that there are chunks to come."""
         if self._count(PENDING) >= FEWEST_CHUNKS:
             return
-        number = len(self.made)
+        before, number = self._count(CHUNKS), len(self.made)
         case, faults = f"case {number}", tuple(map(Fault, FAULTY))
         made = generate(Spec(rows=self.rows, seed=self.seed * 1000 + number, faults=faults))
         self.made[case] = made
@@ -118,7 +119,7 @@ class Ordeal:
             self.stack.s3.put_object(Bucket=self.stack.bucket, Key=f"options/acme/{case}/{place}.json", Body=options)
         key = f"imports/acme/{case}/{place}/load.dat"
         self.stack.s3.put_object(Bucket=self.stack.bucket, Key=key, Body=made.data)
-        self._until(lambda: self._count(PENDING) >= FEWEST_CHUNKS, f"the chunks of {case}")
+        self._until(lambda: self._count(CHUNKS) - before >= FEWEST_CHUNKS, f"the chunks of {case}")
 
     def _ended(self, case: str) -> bool:
         return [row.status for row in self.database.query(IMPORTS, case=case)] == ["completed_with_rejections"]

@@ -8,6 +8,7 @@ import pytest
 
 from samples.generator import generate
 from samples.spec import Spec
+from shell.db import retry
 from shell.imports.chunks.failed_chunks import handle_failed_chunk
 from shell.utils.idempotency import once_per_key
 from shell.work.messages import ChunkMessage
@@ -22,6 +23,12 @@ pytestmark = pytest.mark.slow
 
 # A failover takes longer than the attempts that are made against a deadlock.
 LOGINS = 7
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the refused logins take on a busy machine, the application goes on trying."""
+    monkeypatch.setattr(retry, "FAILOVER_PATIENCE", 10_000)
 
 
 @pytest.fixture

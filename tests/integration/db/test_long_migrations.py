@@ -145,7 +145,7 @@ def test_what_a_killed_invocation_left_is_waited_for_and_not_done_again(
     folder, event = next_migration(ADD_INDEX), resource_event(reports)
     with start(folder, event) as process:
         until(lambda: is_altering(narrow))
-        process.send_signal(signal.SIGKILL)
+        process.kill()
     assert process.returncode == -signal.SIGKILL
     assert is_altering(narrow), "the negative control: the server had nothing left to do"
     assert (reports.bodies, lambda_service.events, revision(narrow)) == ([], [], HEAD)

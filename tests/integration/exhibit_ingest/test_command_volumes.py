@@ -34,8 +34,8 @@ _DOCUMENTS = """
         FROM pages p LEFT JOIN volume_files f ON f.id = p.file_id WHERE p.page_set_id = e.page_set_id) AS pages
     FROM exhibits e JOIN cases c ON c.id = e.case_id WHERE c.name = :name ORDER BY e.control_number
 """
-# So slow that what happens meanwhile happens in the middle.
-SLOWLY = ("--limit-rate", "20k")
+# So slow that what happens meanwhile happens in the middle: the volume has about 10 kB.
+SLOWLY = ("--limit-rate", "2k")
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,7 @@ def run_script(script: str, clone: Path, *options: str) -> subprocess.CompletedP
     environment = os.environ | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     bash = shutil.which("bash") or pytest.fail("the session is one of bash")
     command = [bash, *options, "-c", script]
-    return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, timeout=600)
 
 
 def test_the_demo_prints_what_the_readme_shows(

@@ -115,7 +115,7 @@ def test_serve_says_where_it_is_answers_a_token_of_the_command_and_ends_with_0_a
         assert [get(url, token).json() for _ in range(2)] == [["acme", "ada", 1], ["acme", "ada", 2]]
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
-        errors = process.communicate(timeout=30)[1].splitlines()
+        errors = process.communicate(timeout=300)[1].splitlines()
     assert process.returncode == 0
     assert "token --tenant" in printed[2]
     assert describe_place(str(workspace.database_url)) in printed[3]

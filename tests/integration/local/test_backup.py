@@ -50,7 +50,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
     state = tmp_path_factory.mktemp("backup") / "state"
     with open_stack(state) as stack:
         upload(stack, "ended", 20)
-        stack.wait_until_idle(120)
+        stack.wait_until_idle()
         assert stack.failures() == []
     with open_stack(state, polls=False) as stack:
         upload(stack, "begun", ROWS)
@@ -129,7 +129,7 @@ def test_a_restored_stack_has_what_the_other_one_had(state: Path, archive: Path,
 def test_what_was_in_progress_ends_on_the_restored_stack_exactly_once(archive: Path, tmp_path: Path) -> None:
     restore(tmp_path / "state", archive)
     with open_stack(tmp_path / "state") as stack:
-        stack.wait_until_idle(120)
+        stack.wait_until_idle()
         assert stack.failures() == []
     assert read_database(tmp_path / "state")["imports"].count(b"'completed'") == 2
     assert count_exhibits(tmp_path / "state") == (ROWS + 20, ROWS + 20)

@@ -18,7 +18,6 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
 from local.stack import LocalStack, StackOptions
-from local.time_scale import TimeScale
 from tests.support.database.counted_database import until
 
 pytestmark = pytest.mark.slow
@@ -53,7 +52,7 @@ class Sagas:
 
     def result(self, arn: str) -> Any:
         """Wait until it has succeeded; gives its result."""
-        self.stack.wait_until_idle(20)
+        self.stack.wait_until_idle()
         found = self.get(arn)
         assert found["Status"] == "SUCCEEDED", found
         return json.loads(found["Result"])
@@ -86,7 +85,7 @@ def test_an_execution_waits_and_retries_in_scaled_time_repeats_no_step_and_is_fo
     before = time.monotonic()
     arn = sagas.start(name, wait=600, fail_times=2)
     assert sagas.result(arn)["attempts"] == 3
-    assert 1.2 <= time.monotonic() - before < 15
+    assert 1.2 <= time.monotonic() - before < 120
     assert sagas.steps(name) == ["first"]
     assert arn.startswith(f"{ALIAS.removesuffix('live')}$LATEST/durable-execution/{name}/")
     assert sagas.get(arn)["DurableExecutionName"] == name
@@ -101,7 +100,7 @@ def test_an_execution_waits_and_retries_in_scaled_time_repeats_no_step_and_is_fo
 def test_an_execution_that_fails_is_reported_once(sagas: Sagas, name: str) -> None:
     before = len(sagas.stack.failures())
     arn = sagas.start(name, fail_times=9)
-    sagas.stack.wait_until_idle(20)
+    sagas.stack.wait_until_idle()
     (failure,) = sagas.stack.failures(before)
     assert (failure.function, failure.error_type) == ("SagaFunction", STEP_ERROR)
     assert f"execution {name} FAILED: as you wished" in str(failure)
@@ -139,14 +138,14 @@ def test_an_execution_that_waits_keeps_the_stack_from_being_idle_until_it_is_sto
         sagas.stack.wait_for_activity(0.05)
     assert (sagas.get(arn)["Status"], sagas.stack.is_idle()) == ("RUNNING", False)
     sagas.client.stop_durable_execution(DurableExecutionArn=arn)
-    sagas.stack.wait_until_idle(5)
+    sagas.stack.wait_until_idle()
     assert (sagas.get(arn)["Status"], sagas.stack.failures(before)) == ("STOPPED", [])
 
 
 def test_an_execution_has_its_time_out(sagas: Sagas, name: str) -> None:
     before = len(sagas.stack.failures())
     arn = sagas.start(name, "BriefSagaFunction:live", wait=31_536_000)
-    sagas.stack.wait_until_idle(20)
+    sagas.stack.wait_until_idle()
     assert sagas.get(arn)["Status"] == "TIMED_OUT"
     assert [failure.error_type for failure in sagas.stack.failures(before)] == ["TIMED_OUT"]
 
@@ -182,7 +181,7 @@ def test_a_stack_that_goes_down_with_executions_under_way_leaves_nothing(
 ) -> None:
     threads, handlers = set(threading.enumerate()), list(logging.getLogger().handlers)
     options: Any = {"template": stack.template.path, "database_url": stack.database_url}
-    with LocalStack(tmp_path, StackOptions(time_scale=TimeScale(0.001), **options)) as other:
+    with LocalStack(tmp_path, StackOptions(time_scale=stack.options.time_scale, **options)) as other:
         sagas = Sagas(other, listen(other))
         sagas.start("waits", wait=31_536_000)
         sagas.start("stands", gate=str(tmp_path / "gate"))
@@ -191,7 +190,7 @@ def test_a_stack_that_goes_down_with_executions_under_way_leaves_nothing(
         caller.start()
         while "requested" not in other.get_execution_statuses("SagaFunction"):
             other.wait_for_activity(0.05)
-    caller.join(5)
+    caller.join(60)
     assert (caller.is_alive(), psutil.pid_exists(pid), other.failures()) == (False, False, [])
     until(lambda: not any(_of_the_stack(each) for each in set(threading.enumerate()) - threads))
     assert (logging.getLogger().handlers, capfd.readouterr().err) == (handlers, "")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from local.stack import LocalStack, StackOptions
-from local.time_scale import TimeScale
 from tests.support.aws.repeated_deliveries import RepeatedDelivery
 
 pytestmark = pytest.mark.slow
@@ -50,7 +49,7 @@ def test_only_the_failed_message_of_a_batch_is_delivered_again(
     stack: LocalStack, send: Send, toy_results: ToyResults, mark: str
 ) -> None:
     send({"mark": mark, "n": 1}, {"mark": mark, "n": 2, "fail_times": 1}, {"mark": mark, "n": 3})
-    stack.wait_until_idle(20)
+    stack.wait_until_idle()
     assert Counter(each["body"]["n"] for each in toy_results.matching(of(mark))) == {1: 1, 2: 2, 3: 1}
 
 
@@ -62,7 +61,7 @@ def test_a_function_that_fails_leaves_its_whole_batch(
 ) -> None:
     before = len(stack.failures())
     send({"mark": mark, fault: 1})
-    stack.wait_until_idle(20)
+    stack.wait_until_idle()
     first, second = toy_results.matching(of(mark))
     assert (first["pid"] == second["pid"]) is (fault == "raise_times"), "only a worker that died is replaced"
     assert [failure.error_type for failure in stack.failures(before)] == [error_type]
@@ -73,7 +72,7 @@ def test_a_message_that_always_fails_ends_in_the_dead_letter_queue(
     stack: LocalStack, send: Send, toy_results: ToyResults, mark: str, fault: dict[str, Any]
 ) -> None:
     send({"mark": mark} | fault)
-    stack.wait_until_idle(20)
+    stack.wait_until_idle()
     url = stack.queue_url("WorkDeadLetterQueue")
     (dead,) = stack.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
     stack.sqs.delete_message(QueueUrl=url, ReceiptHandle=dead["ReceiptHandle"])
@@ -87,7 +86,7 @@ def test_no_more_invocations_run_at_once_than_the_source_allows(
 ) -> None:
     for n in range(12):
         send({"mark": mark, "n": n})
-    stack.wait_until_idle(20)
+    stack.wait_until_idle()
     assert len(toy_results.matching(of(mark))) == 12
     assert len(stack.runtime.pids("WorkFunction")) <= 2
 
@@ -126,7 +125,7 @@ def test_messages_can_be_delivered_several_times_in_disorder(
     tmp_path: Path, stack: LocalStack, listen: Callable[[LocalStack], ToyResults]
 ) -> None:
     options = StackOptions(
-        time_scale=TimeScale(0.001),
+        time_scale=stack.options.time_scale,
         template=stack.template.path,
         database_url=stack.database_url,
         delivery=RepeatedDelivery(copies=3, window=20),
@@ -135,6 +134,6 @@ def test_messages_can_be_delivered_several_times_in_disorder(
         url = other.queue_url("WorkQueue")
         for n in range(4):
             other.sqs.send_message(QueueUrl=url, MessageBody=json.dumps({"n": n}))
-        other.wait_until_idle(20)
+        other.wait_until_idle()
         toy_results = listen(other).matching(lambda message: "body" in message)
     assert Counter(each["body"]["n"] for each in toy_results) == dict.fromkeys(range(4), 3)

@@ -42,7 +42,7 @@ def statements(stack: LocalStack) -> tuple[int, int]:
     engine = create_engine(stack.database_url, isolation_level="AUTOCOMMIT")
     with engine.connect() as watching:
         imported = "SELECT COUNT(*) FROM imports WHERE status LIKE 'completed%%'"
-        until = time.monotonic() + 60
+        until = time.monotonic() + 600
         while not (watching.exec_driver_sql(imported).scalar() and _is_at_rest(stack)):
             assert time.monotonic() < until, "the import and its reminders ended"
             time.sleep(0.2)

@@ -42,7 +42,7 @@ def test_a_chunk_that_fails_in_every_try_ends_its_import(real: LocalStack) -> No
         connection.execute(text(POISON))
     real.s3.put_object(Bucket=real.bucket, Key="imports/tenant/Case/poison/load.csv", Body=ROWS)
     began = time.monotonic()
-    real.wait_until_idle(60)
+    real.wait_until_idle()
     print(f"ended after {(time.monotonic() - began) / FACTOR:.0f} s of the template's time")
     with engine.connect() as connection:
         found = connection.execute(text("SELECT status, rejected FROM imports")).all()

@@ -100,7 +100,7 @@ def continue_imports(state: Path) -> None:
     """Start everything again, as `serve` does, and wait until nothing is left to do."""
     options = StackOptions(minimal=True, migrations=MIGRATIONS, time_scale=TimeScale(0.05, shortest_timeout=900))
     with LocalStack(state, options) as stack:
-        stack.wait_until_idle(120)
+        stack.wait_until_idle()
         assert stack.failures() == []
 
 

@@ -42,7 +42,7 @@ def holders(server: RedisServer) -> int:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A contender is soon out of patience, and what it then knows is not soon forgotten."""
-    wait_for_redis(monkeypatch, 1)
+    wait_for_redis(monkeypatch, 5)
     monkeypatch.setattr(redis_client, "OPEN_S", 3600.0)
 
 

@@ -27,7 +27,7 @@ def run_until_struck(workspace: Workspace, file: Path, point: str, how: str) -> 
     """Run it with --json, for the case `c`."""
     given = [str(workspace.state_dir), workspace.database_url or "", str(file), point, how]
     command = [sys.executable, "-m", __spec__.name if __spec__ else __name__, *given]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=REPOSITORY)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=REPOSITORY)
 
 
 def _strike(how: str) -> None:

@@ -83,7 +83,7 @@ def retry(production_id: int) -> None:
 def execute(
     production_id: int,
     handler: Handler = produce.lambda_handler,
-    seconds: int = 60,
+    seconds: int = 300,
     retry_seconds: int | None = None,
     store: ExecutionStore | None = None,
 ) -> dict[str, Any]:

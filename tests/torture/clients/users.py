@@ -135,7 +135,10 @@ def _ended(client: Client, path: str, ends: frozenset[str]) -> str | None:
 
 def put_to(put: dict[str, Any], data: bytes) -> bool:
     """Whether the file could be put where an announced import waits for it, or is there since an earlier attempt."""
-    return requests.put(put["url"], data=data, headers=put["headers"], timeout=30).status_code in (200, 412)
+    try:
+        return requests.put(put["url"], data=data, headers=put["headers"], timeout=30).status_code in (200, 412)
+    except requests.RequestException:
+        return False
 
 
 def bring_in_the_base(client: Client, s3: S3Client, bucket: str) -> list[int]:
