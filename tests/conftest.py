@@ -10,7 +10,8 @@ from __future__ import annotations
 import gc
 import os
 import secrets
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from multiprocessing.forkserver import ensure_running
 
@@ -66,6 +67,14 @@ def needs_database(config: pytest.Config) -> bool:
     """Whether tests other than unit tests are to run."""
     only_units = bool(config.args) and all("unit" in argument for argument in config.args)
     return not only_units and not config.option.collectonly
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(ids: Sequence[str]) -> None:
+    """Refuse tests with one id: of these, pytest-xdist runs the first alone and reports nothing of the others."""
+    repeated = [name for name, count in Counter(ids).items() if count > 1]
+    if repeated:
+        raise pytest.UsageError(f"Several tests have one id: {', '.join(repeated)}. Give their parameters ids.")
 
 
 def pytest_collection_finish() -> None:
