@@ -179,10 +179,7 @@ class LocalStack:
         return self._functions.get_execution_statuses(function)
 
     def wait_until_idle(self, timeout: float = 600.0) -> None:
-        """Wait until no message waits, no work is in progress and every execution has ended; raise TimeoutError.
-
-        The timeout is long because an import may take minutes on a machine that does much else.
-        """
+        """Wait until no message waits, no work is in progress and every execution has ended; raise TimeoutError."""
         self._functions.wait_until_idle(timeout)
 
     def request_api(

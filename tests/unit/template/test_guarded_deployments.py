@@ -175,9 +175,10 @@ def test_a_plan_that_fails_ends_it() -> None:
 
 @pytest.fixture
 def unhandled() -> Iterator[None]:
-    """Signals that would end the tests are ignored."""
+    """Signals that would end the tests are ignored; an interrupt is not, as it is where tests run in the background."""
     numbers = (signal.SIGTERM, signal.SIGHUP)
     previous = {each: signal.signal(each, signal.SIG_IGN) for each in numbers}
+    previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     assert [signal.getsignal(each) for each in numbers] == [signal.SIG_IGN] * 2, "handlers are put back"
     for each, handler in previous.items():
