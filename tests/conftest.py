@@ -31,6 +31,7 @@ from tests.support.database.empty_tables import empty_tables
 from tests.support.servers import provisioned_servers
 from tests.support.servers.provisioned_servers import RUN, SERVER
 from tests.support.servers.redis_server import private_redis
+from tests.support.utils.semaphore_contenders import wait_for_redis
 
 # Before any test imports them, in whichever folder.
 pytest.register_assert_rewrite("tests.support.imports.accounting", "tests.support.imports.rebuilt_rows")
@@ -175,6 +176,7 @@ def with_redis(redis_url: str) -> Iterator[str]:
     with Redis.from_url(redis_url) as client, pytest.MonkeyPatch.context() as patch:
         client.flushall()
         patch.setenv("REDIS_URL", redis_url)
+        wait_for_redis(patch, 20)
         forget_redis()
         yield redis_url
     forget_redis()

@@ -236,11 +236,15 @@ def test_connecting_takes_no_longer_than_there_is_time(
     assert patience == {1.0}, "two of the three seconds are kept back"
 
 
-def test_a_login_that_is_accepted_and_not_answered_ends_in_time(private_login: Login) -> None:
+def test_a_login_that_is_accepted_and_not_answered_ends_in_time(
+    private_login: Login, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As a paused database takes it while it resumes."""
+    # So long that the end is that of the deadline on any machine.
+    monkeypatch.setattr(db_connecting, "CONNECT_S", 300)
     with socket.create_server(("127.0.0.1", 0)) as silent, invocation_deadline(Left(3000)):
         began = time.monotonic()
         with pytest.raises(OperationalError) as refused:
             engine_to(private_login.url.set(host="127.0.0.1", port=silent.getsockname()[1])).connect()
     assert is_server_unavailable(refused.value), "it is waited for"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 100

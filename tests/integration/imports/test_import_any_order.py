@@ -137,7 +137,7 @@ def test_the_worker_of_a_batch_killed_in_the_middle_of_a_chunk(
     block(other, import_id, victim)
     worker = start_blocked(world, "import_chunk", *messages[3:6])
     os.kill(worker.pid or 0, signal.SIGKILL)
-    worker.join(timeout=10)
+    worker.join(timeout=60)
     assert worker.exitcode == -signal.SIGKILL
     chunks = "SELECT status FROM import_chunks WHERE import_id = :i AND chunk_no IN (5, 6)"
     assert world.query(chunks, i=import_id) == [("pending",)] * 2

@@ -95,7 +95,7 @@ def written_report(world: World, import_id: int) -> int:
     assert check.report == "findings.csv"
     findings = get_reports(CALLER, import_id).findings
     assert findings is not None
-    lines = requests.get(findings.url, timeout=10).content.decode("utf-8-sig").splitlines()
+    lines = requests.get(findings.url, timeout=60).content.decode("utf-8-sig").splitlines()
     assert lines[0] == "code,severity,line,column,message,id,rows"
     return len(lines) - 1
 

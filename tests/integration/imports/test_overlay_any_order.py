@@ -134,7 +134,7 @@ def test_a_worker_that_is_killed_in_its_transaction(
     block(other, import_id)
     worker = start_blocked(world, "import_chunk", victim)
     os.kill(worker.pid or 0, signal.SIGKILL)
-    worker.join(timeout=10)
+    worker.join(timeout=60)
     assert worker.exitcode == -signal.SIGKILL
     other.rollback()
     # Until the server has noticed that the connection is gone the chunk is busy, and its message comes again.

@@ -57,6 +57,8 @@ def test_what_has_its_sequence_already_goes_before_a_smaller_id_without_one(
     with Session(database.admin.execution_options(isolation_level="READ COMMITTED")) as slow:
         append_events(slow, [event(1, "a")])
         append(2, aggregate="a")
+        # The pause after a failure is of minutes.
+        database.query("UPDATE outbox_events SET attempts = 8 ORDER BY id DESC LIMIT 1")
         topic.failing = {2: THROTTLED}
         assert publish_pending() == 0
         slow.commit()

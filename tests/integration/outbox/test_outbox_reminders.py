@@ -114,6 +114,7 @@ def test_an_sqs_that_does_not_answer_is_called_once_within_the_transaction(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forget_wakes(monkeypatch)
+    monkeypatch.setattr(writer, "PAUSE_S", 600)
     with silent_server() as (url, connections), monkeypatch.context() as silent:
         silent.setenv("AWS_ENDPOINT_URL_SQS", url)
         clients.wake_sqs.cache_clear()

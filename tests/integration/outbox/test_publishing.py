@@ -62,6 +62,8 @@ def test_publishers_that_read_without_claiming_publish_twice(database: Database,
 
 def test_a_topic_out_of_reach_loses_nothing(database: Database, topic: FakeTopic) -> None:
     append(*range(12))
+    # The pause after a failure is of minutes.
+    database.query("UPDATE outbox_events SET attempts = 8")
     topic.outages = 1
     assert publish_pending() == 0
     assert len(topic.batches) == 1, "no publisher continues"

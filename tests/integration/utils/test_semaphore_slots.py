@@ -96,7 +96,7 @@ def test_no_slot_outlives_its_lambda(store: Store) -> None:
 @pytest.mark.usefixtures("store")
 def test_no_wait_lasts_past_the_end_of_the_invocation() -> None:
     with (
-        with_semaphore_lock("key"),
+        with_semaphore_lock("key", 600),
         invocation_deadline(Left(3_000)),
         with_semaphore_lock("key", wait_s=3_600) as slot,
     ):

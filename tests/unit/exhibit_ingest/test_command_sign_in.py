@@ -47,7 +47,7 @@ class Desk:
 
 def browse(page: str) -> None:
     """Follow the page to where it leads, as a browser does beside the command."""
-    Thread(target=lambda: httpx.get(page, follow_redirects=True, trust_env=False)).start()
+    Thread(target=lambda: httpx.get(page, follow_redirects=True, trust_env=False, timeout=60)).start()
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_a_browser_on_another_machine_pastes_its_address_or_the_code(desk: Desk)
     def paste(change: Callable[[httpx.URL], str]) -> Callable[[], str]:
         def read() -> str:
             page = next(line for line in desk.said[-1].splitlines() if line.startswith(desk.issuer.url))
-            return change(httpx.URL(httpx.get(page, trust_env=False).headers["location"])) + "\n"
+            return change(httpx.URL(httpx.get(page, trust_env=False, timeout=60).headers["location"])) + "\n"
 
         return read
 
@@ -111,20 +111,22 @@ def test_a_browser_on_another_machine_pastes_its_address_or_the_code(desk: Desk)
 
 
 def test_a_page_that_sends_the_browser_here_with_another_state_ends_nothing(desk: Desk) -> None:
-    answers: list[int] = []
+    answers, threads = list[int](), list[Thread]()
 
     def attack(page: str) -> None:
         def follow() -> None:
-            back = httpx.URL(httpx.get(page, trust_env=False).headers["location"])
+            back = httpx.URL(httpx.get(page, trust_env=False, timeout=60).headers["location"])
             answers.extend(
-                httpx.get(each, trust_env=False).status_code
+                httpx.get(each, trust_env=False, timeout=60).status_code
                 for each in (back.copy_set_param("state", "x"), back.copy_with(path="/favicon.ico"), back, back)
                 if not answers or answers[-1] != 200
             )
 
-        Thread(target=follow).start()
+        threads.append(Thread(target=follow))
+        threads[0].start()
 
     assert desk.run("login", desk.api.url, open_page=attack) == DONE
+    threads[0].join()
     assert answers[:3] == [404, 404, 200]
 
 

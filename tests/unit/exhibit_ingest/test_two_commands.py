@@ -79,7 +79,7 @@ class UnlockedStore(SecretStore):
 
     def load(self, name: str) -> str | None:
         found = super().load(name)
-        self.both.wait(10)
+        self.both.wait(60)
         return found
 
 

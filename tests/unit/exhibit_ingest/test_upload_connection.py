@@ -122,11 +122,12 @@ class SilentServer(httpx.BaseTransport):
     """Takes every byte and never answers: each request ends by its time limit, which is when the clock moved on."""
 
     def __init__(self) -> None:
-        self.moved = threading.Semaphore(0)
+        self.arrived, self.moved = threading.Semaphore(0), threading.Semaphore(0)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         request.read()
-        self.moved.acquire(timeout=10)
+        self.arrived.release()
+        self.moved.acquire(timeout=60)
         raise httpx.ReadTimeout("no answer")
 
 
@@ -137,6 +138,9 @@ def test_a_server_that_never_answers_is_shown_and_given_up_after_the_patience(tm
     server, seen = SilentServer(), list[Progress]()
 
     def show(progress: Progress) -> None:
+        if not seen:
+            # One of them still waits when the other one has ended.
+            assert all(server.arrived.acquire(timeout=60) for _ in range(2))
         seen.append(progress)
         clock.now += 20
         server.moved.release()

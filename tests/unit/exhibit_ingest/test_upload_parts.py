@@ -15,7 +15,7 @@ import pytest
 from exhibit_ingest.uploads.faults import UploadFault
 from exhibit_ingest.uploads.local_files import LocalFile, find_file
 from exhibit_ingest.uploads.protocols import Progress
-from tests.support.uploads.fake_stack import FakeStack, Reply, error, lose
+from tests.support.uploads.fake_stack import QUICK, FakeStack, Reply, error, lose
 
 DATA = random.Random(1).randbytes(1_050)
 REQUEST = {"case": "Case"}
@@ -254,8 +254,9 @@ def test_a_lost_network_is_waited_for_and_given_up_after_the_patience(
     stack: FakeStack, file: LocalFile, tmp_path: Path
 ) -> None:
     stack.before = lambda *_: lose()
+    patient = dataclasses.replace(stack.connect(tmp_path), pace=QUICK._replace(patience_s=4))
     with pytest.raises(UploadFault, match="There was no answer for"):
-        stack.connect(tmp_path).send_import(file, REQUEST)
+        patient.send_import(file, REQUEST)
     # At once at first, then one after the other.
     assert stack.sent.total() > 8
     stack.before = lambda *_: None

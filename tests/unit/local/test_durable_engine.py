@@ -76,7 +76,7 @@ def test_two_callers_of_one_name_get_one_execution(tmp_path: Path) -> None:
 def test_without_the_lock_two_callers_of_one_name_start_two(tmp_path: Path) -> None:
     with engine(tmp_path, succeed) as (executions, _):
         executions._lock = nullcontext()  # type: ignore[assignment]
-        assert len(_started_by_two(executions, 10)) == 2
+        assert len(_started_by_two(executions, 60)) == 2
 
 
 def test_an_invocation_that_fails_is_tried_five_times(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_an_invocation_that_fails_is_tried_five_times(tmp_path: Path) -> None:
         raise InvocationFailedError(function, "Runtime.ExitError", "it died", tmp_path)
 
     with engine(tmp_path, fail) as (executions, activity):
-        executions.start(SAGA, "live", "one", "{}").closed.result(10)
+        executions.start(SAGA, "live", "one", "{}").closed.result(60)
         assert (calls, executions.get_statuses("Saga")) == (["Saga"] * 5, {"one": "FAILED"})
         assert len(activity.failures()) == 5 + 1
 
@@ -108,7 +108,7 @@ class Waiting:
         wait = OperationUpdate("wait", OperationType.WAIT, OperationAction.START, wait_options=WaitOptions(1))
         self.executor.checkpoint_execution(payload["DurableExecutionArn"], payload["CheckpointToken"], [wait])
         # The wait ends, and its timer fires, before the answer comes.
-        self.due.wait(10)
+        self.due.wait(60)
         return {"Status": "PENDING"}
 
 
@@ -143,7 +143,7 @@ def test_the_engine_as_it_is_loses_such_an_execution(tmp_path: Path) -> None:
 
 def test_an_output_that_is_none_of_a_durable_function_fails_the_execution_at_once(tmp_path: Path) -> None:
     with engine(tmp_path, lambda *_: {"batchItemFailures": []}) as (executions, activity):
-        executions.start(SAGA, "live", "one", "{}").closed.result(10)
+        executions.start(SAGA, "live", "one", "{}").closed.result(60)
         assert [failure.error_type for failure in activity.failures()] == ["InvalidParameterValueException"]
 
 

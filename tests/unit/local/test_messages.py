@@ -98,10 +98,10 @@ def test_a_scaled_clock_starts_now_and_runs_faster() -> None:
 class _WhileRead(list[models.Message]):
     """Lets another client add a message in the middle of being read."""
 
-    def __init__(self, queue: models.Queue, late: models.Message) -> None:
+    def __init__(self, queue: models.Queue, late: models.Message, patience_s: float) -> None:
         super().__init__(queue._messages)
         self.sender = threading.Thread(target=queue.add_message, args=(late,))
-        self.started = False
+        self.started, self._patience_s = False, patience_s
 
     def __iter__(self) -> Any:
         yield from list(super().__iter__())
@@ -109,7 +109,7 @@ class _WhileRead(list[models.Message]):
             self.started = True
             self.sender.start()
             # Done at once where nothing stops it, else only after the reader.
-            self.sender.join(timeout=0.3)
+            self.sender.join(self._patience_s)
 
 
 @pytest.mark.parametrize(("kind", "kept"), [(models.Queue, False), (build_reliable_queue, True)])
@@ -119,7 +119,7 @@ def test_a_message_sent_while_another_is_deleted_is_kept(kind: type[models.Queue
     queue.add_message(first)
     first.mark_received(30)
     assert first.receipt_handle
-    racing = _WhileRead(queue, late)
+    racing = _WhileRead(queue, late, 0.3 if kept else 30)
     racing.started = True
     queue._messages = racing
     # The check that the handle is known reads once; the race is in the second reading.

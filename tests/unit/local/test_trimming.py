@@ -62,13 +62,13 @@ def test_executions_that_lambda_would_not_retain_are_forgotten_at_the_next_start
     monkeypatch.setattr(durable_executions, "_TRIMMED_AT_ONCE", 2)
     with engine(tmp_path, succeed) as (executions, _):
         for name in "abcd":
-            executions.start(SAGA, "live", name, "{}").closed.result(10)
+            executions.start(SAGA, "live", name, "{}").closed.result(60)
         assert list(executions.get_statuses("Saga")) == [*"abcd"]
         age(executions._store._index, "abc", SAGA.durable.retention_days if SAGA.durable else 0)
         executions._trims_at = 0.0
         left = []
         for name in "efg":
-            executions.start(SAGA, "live", name, "{}").closed.result(10)
+            executions.start(SAGA, "live", name, "{}").closed.result(60)
             left.append("".join(executions.get_statuses("Saga")))
         # Two at the first start, one at the second; then none for an hour.
         assert left == ["cde", "def", "defg"]
