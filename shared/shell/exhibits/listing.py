@@ -180,8 +180,9 @@ def _number(reading: Session, matches: Matches, place: _Place, query: ExhibitKey
     found = select_window(matches, window).limit(most).subquery()
     number = func.row_number().over(order_by=found.c.control_number)
     numbered = select(found.c.control_number, number.label("place"), func.count().over().label("matches")).subquery()
-    position = numbered.c.place - 1 - place.passed
-    is_item = and_(position >= 0, position % query.every == 0)
+    # Without a difference: places are unsigned in MySQL, which refuses one below zero.
+    first = 1 + place.passed
+    is_item = and_(numbered.c.place >= first, numbered.c.place % query.every == first % query.every)
     # The last one says how many there are.
     rows = select(numbered, is_item.label("is_item")).where(or_(is_item, numbered.c.place == numbered.c.matches))
     read = reading.execute(rows.order_by(numbered.c.place)).all()
