@@ -22,7 +22,8 @@ from tests.support.api.client import TOKENS
 from tests.support.api.wsgi_application import application
 from tools import openapi
 
-EXAMPLES = 250 if os.environ.get("RACE_COUNTS") == "full" else 25
+IS_FULL = os.environ.get("RACE_COUNTS") == "full"
+EXAMPLES = 250 if IS_FULL else 25
 NOT_OURS = [
     # API Gateway answers a method that a path does not have with 404, and names no others.
     checks.unsupported_method,
@@ -97,10 +98,13 @@ def drawn(case: Case[Any]) -> int:
 
 @pytest.fixture
 def met() -> Iterator[set[tuple[str, int]]]:
-    """What was answered to which operation; at the end it must have been what can be met."""
+    """What was answered to which operation; with full counts it must have been, at the end, what can be met.
+
+    Of a tenth of the requests, the ids that the server gave decide which of them meet what exists.
+    """
     answers: set[tuple[str, int]] = set()
     yield answers
-    for operation in {operation for operation, _ in answers} & MET.keys():
+    for operation in {operation for operation, _ in answers} & MET.keys() if IS_FULL else ():
         assert MET[operation] <= {status for _, status in answers}, sorted(answers)
 
 
